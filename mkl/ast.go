@@ -1,0 +1,221 @@
+// Package mkl is the .mkl state-machine language: its syntax tree with
+// positions, the parser, the formatter and the canonical form.
+package mkl
+
+import (
+	"github.com/pinfold-dev/pinfold/trust"
+)
+
+// Authorship says who answers for a program's text. The zero value is Model:
+// nobody does, so its literals are External (TRUST.md §5).
+type Authorship uint8
+
+const (
+	AuthorshipModel Authorship = iota
+	AuthorshipOperator
+)
+
+// Source is a document and who answers for it.
+type Source struct {
+	Name       string // file name for diagnostics; "" for an inline source
+	Text       []byte
+	Authorship Authorship
+}
+
+// Mode selects one of the two readers of LANGUAGE.md §2. The zero Mode is Strict.
+type Mode uint8
+
+const (
+	Strict Mode = iota
+	Lenient
+)
+
+// Pos is a place in a document, both from 1. The zero Pos is no place.
+type Pos struct{ Line, Column int }
+
+// Severity of a Diagnostic.
+type Severity uint8
+
+const (
+	Error Severity = iota
+	Warning
+	Finding
+	Note
+)
+
+// Diagnostic is one thing to say about a document.
+type Diagnostic struct {
+	Code     string // MK101…
+	Severity Severity
+	Message  string
+	File     string
+	Pos
+	State string // "" where there is none
+	Hint  string
+}
+
+func (d Diagnostic) String() string { panic("TODO") } // "MK301 3:8 message"; a note begins "note: "
+
+// Tier of a model.
+type Tier string
+
+const (
+	Fast      Tier = "fast"
+	Balanced  Tier = "balanced"
+	Reasoning Tier = "reasoning"
+)
+
+// End is the reserved target that ends a run.
+const End = "END"
+
+// Machine is one parsed machine.
+type Machine struct {
+	File       string
+	Authorship Authorship
+	Pos        Pos // of the root mapping
+
+	Name        string
+	Entry       string
+	Budget      int
+	Version     string // the language version claimed, "" when none
+	DefaultTier Tier
+	Result      string
+	HasResult   bool
+	Context     []Binding // in author order; Author values when a person answers for the text, else External
+	Tools       []Declaration
+	Hooks       []Declaration
+	States      []State // in author order
+
+	NamePos, EntryPos, BudgetPos, VersionPos, ResultPos Pos
+}
+
+func (m *Machine) State(id string) (*State, bool) { panic("TODO") }
+
+// Declaration names a tool or hook that the document expects of its host.
+type Declaration struct {
+	Name, Description string
+	Pos               Pos
+}
+
+// Binding is one key of context: or input:. Template is set for a string under
+// input: (context strings are never interpolated).
+type Binding struct {
+	Key      string
+	Value    trust.Value
+	Template *Template
+	Pos      Pos // of the key
+	ValuePos Pos
+}
+
+// Kind of a state.
+type Kind uint8
+
+const (
+	Generative Kind = iota
+	Call
+	Tool
+)
+
+func (k Kind) String() string { panic("TODO") } // generative, call, tool
+
+// ParseMode of a generative state.
+type ParseMode uint8
+
+const (
+	ParseNone ParseMode = iota
+	ParseList
+	ParseJSON
+)
+
+// State is one state. Fields that its kind does not have are zero.
+type State struct {
+	ID   string
+	Pos  Pos // of the key
+	Kind Kind
+
+	Prompt       *Template
+	Structure    trust.Text
+	Execution    trust.Text
+	HasExecution bool
+	Tier         Tier // "" when the state names none
+	Reason       bool
+	Parse        ParseMode
+
+	Callee string // kind Call
+	Tool   string // kind Tool
+	Input  []Binding
+
+	Sample     int // 0 when absent
+	Over       *Template
+	Accumulate bool
+	MaxVisits  int // 0 when absent
+	Output     string
+	Gates      []Gate
+
+	KeyPos map[string]Pos // place of each key present, for diagnostics
+	// Prose holds the fields of the kinds lint looks at as they were written.
+	Prose []Scalar
+}
+
+// Scalar is a prose scalar as written: for the finding that a comment cut it.
+type Scalar struct {
+	Key   string // when, prompt, structure, execution, ask
+	Gate  int    // index of the gate, -1 for a key of the state
+	Text  string
+	Plain bool
+	Pos   Pos
+	// Lost is the comment that cut a plain scalar, "" when none did.
+	Lost string
+}
+
+// Policy of a gate.
+type Policy uint8
+
+const (
+	PolicyOK Policy = iota
+	PolicyRepair
+	PolicyEscalate
+	PolicyFail
+)
+
+func (p Policy) String() string { panic("TODO") } // ok, repair, escalate, fail
+
+// Gate is one exit of a state.
+type Gate struct {
+	Pos     Pos
+	When    trust.Text // as written
+	Hook    string
+	HasHook bool
+	Policy  Policy
+	Repair  int
+	To      string // "" for fail
+	HasTo   bool
+	Ask     string
+	HasAsk  bool
+	ReplyTo string // "" when absent: the default is human.reply
+
+	KeyPos map[string]Pos
+}
+
+// Otherwise reports whether the gate is the catch-all.
+func (g *Gate) Otherwise() bool { panic("TODO") }
+
+// Template is a string with placeholders, scanned once (LANGUAGE.md §6).
+type Template struct {
+	Source   trust.Text
+	Segments []Segment
+	Pos      Pos
+}
+
+// Segment is literal author text, or a placeholder when Path is not nil.
+type Segment struct {
+	Text trust.Text // literal text; for a placeholder the text as written, braces included
+	Path []string   // segments of the path; Path[0] is the root
+}
+
+// Single reports the path when the template is exactly one placeholder with
+// nothing but white space around it.
+func (t *Template) Single() (path []string, ok bool) { panic("TODO") }
+
+// First reports the path of the first placeholder.
+func (t *Template) First() (path []string, ok bool) { panic("TODO") }
