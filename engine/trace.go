@@ -1,0 +1,121 @@
+package engine
+
+import "github.com/pinfold-dev/pinfold/value"
+
+// Cost is the tokens of one step.
+type Cost = Usage
+
+// BranchError is the full reason of a failed branch.
+type BranchError struct {
+	Index int
+	Error string
+}
+
+// TraceStep is one recorded step (LANGUAGE.md §15). Value gives its wire form.
+type TraceStep struct {
+	State string
+	Tier  string
+	Step  int
+
+	Output    string
+	HasOutput bool
+	// Fan is set for a fan-out: Branches stands in the place of Output.
+	Fan          *FanTrace
+	Reasoning    string
+	SubTrace     []TraceStep // of a call outside a fan-out
+	HasSubTrace  bool
+	Truncated    bool
+	FinishReason string
+	Cost         Usage
+
+	Gate    string
+	HasGate bool
+	GateVia Via
+	Policy  string
+	To      string
+	HasTo   bool
+
+	Hook       string
+	JudgeModel string
+	JudgeNone  int
+	JudgeParse string // "", bare, last-number
+
+	JudgeFallback bool
+	JudgeRaw      string
+	JudgeForced   bool
+
+	Marks *Marks // §8: nil when there is none
+}
+
+// FanTrace is what a fan-out's step records by branch.
+type FanTrace struct {
+	Branches   []value.Value // text, or null for a stopped one
+	Errors     []BranchError
+	Reasonings []string      // "" where none; nil without reason
+	SubTraces  [][]TraceStep // aligned with branches, nil where a branch has none
+	IsCall     bool
+}
+
+// Marks are the trust marks of a step.
+type Marks struct {
+	DecisionTainted      bool
+	ConfirmedOnExternal  []string
+	UntrustedControlFlow bool
+	UntrustedArgument    []string
+	SecretEgress         []string
+	Approval             string
+	ResumeForced         []string
+}
+
+// Via says what fired a gate.
+type Via uint8
+
+const (
+	ViaNone Via = iota
+	ViaHook
+	ViaJudge
+	ViaOtherwise
+)
+
+// Value is the step's wire form: a flat map without absent keys.
+func (s *TraceStep) Value() value.Value { panic("TODO") }
+
+// EventType of an Event.
+type EventType string
+
+// Event types of LANGUAGE.md §17. branch-done comes from the driver.
+const (
+	EventRunStart          EventType = "run-start"
+	EventStateStart        EventType = "state-start"
+	EventControlFlow       EventType = "untrusted-control-flow"
+	EventArgument          EventType = "untrusted-argument"
+	EventEgress            EventType = "secret-egress"
+	EventApprovalRequested EventType = "approval-requested"
+	EventStateDone         EventType = "state-done"
+	EventRunFinished       EventType = "run-finished"
+)
+
+// Event is one thing that happened. Fields that its type does not have are zero.
+type Event struct {
+	Type     EventType
+	Machine  string
+	Depth    int
+	State    string
+	Step     int
+	Kind     string
+	Tier     string
+	Entry    string
+	Resumed  bool
+	Tool     string
+	Policy   string // action of a rule, or the step's policy
+	Names    []string
+	Trace    *TraceStep // state-done
+	Status   string
+	Error    string
+	At       string
+	Tokens   Usage
+	Approval *Approval
+}
+
+// Value is the event's wire form.
+func (e *Event) Value() value.Value { panic("TODO") }
