@@ -1,118 +1,82 @@
 // Package trust says who chose the characters of a value.
+//
+// The question is authorship, not sensitivity and not storage: a row of our own
+// database is outside data when a stranger could cause its text to be there, and
+// what a model writes from a poisoned page is poisoned, only shorter (TRUST.md §1).
+//
+// # Types
+//
+//   - Label: level × sources × secrecy. The zero Label is External.
+//   - Text: the author's own text. It may stand in a prompt as it is.
+//   - Scalar: a number, boolean or time with its label. It needs no fence, because
+//     it cannot carry text; its label still says who chose it.
+//   - Data: text with a label. Package fence fences it unless its level is Author.
+//   - Value: any value of the .mkl language with its label.
+//
+// The shortest correct use is to say where text came from, and nothing else:
+//
+//	d := trust.External("tool:search_kb", page)
+//
+// # Threat model
+//
+// The adversary chooses the text, the keys and the shape of any value that enters,
+// including values shaped like our own labels, and sees this source. The programmer
+// is careless, not hostile. What is defended is the claim "level Author".
+//
+// # Properties
+//
+//   - Labels only go down. Every operation on values gives the join of the labels of
+//     what it read, or something lower.
+//   - A Label is a statement and opens nothing: NewValue, DataOf, Int, Float, Bool
+//     and Time take any Label and give at most LevelModel.
+//   - Author things come from exactly these places: Const and ConstInt, whose
+//     parameters have unexported types that only constants fit; the functions that
+//     take a raw.Text, which only the importers of internal/raw can make;
+//     trust/unchecked, whose import is what an audit lists; and operations that keep
+//     the level of an Author value (Lookup, At, Lower, WithSources, WithSecrecy,
+//     Author, Data, Scalar, Format, Join). A test holds that list against the exported interface.
+//   - Forgetting is safe: every zero value of this package is External or empty.
+//   - Labels are not read out of values. A map that looks like a label is a map.
+//
+// # Limits
+//
+// Reflection, unsafe and a generic function instantiated over the constant types
+// can get round the types; pinfoldvet reports those. Trust says nothing about
+// truth. Package trust never logs, never reads a clock, and never looks at content
+// for attacks.
 package trust
 
-import (
-	"github.com/pinfold-dev/pinfold/internal/raw"
-	"github.com/pinfold-dev/pinfold/value"
-)
-
-// Level is who chose a value. The zero Level is LevelExternal.
+// Level is who chose a value. The zero Level is LevelExternal (TRUST.md §2).
 type Level uint8
 
+// The levels, lowest first. The join of two levels is the lower one.
 const (
-	LevelExternal Level = iota
-	LevelModel
-	LevelAuthor
+	LevelExternal Level = iota // somebody outside the run chose it, or it was derived from such a value
+	LevelModel                 // written by a model from Author data alone
+	LevelAuthor                // the author's own, or vouched for
 )
 
-// Set is an immutable sorted set of strings. The zero Set is empty.
-type Set struct{ p *[]string }
-
-func NewSet(items ...string) Set   { panic("TODO") }
-func (s Set) Len() int             { panic("TODO") }
-func (s Set) Has(item string) bool { panic("TODO") }
-func (s Set) Items() []string      { panic("TODO") } // sorted; a copy
-func (s Set) Union(t Set) Set      { panic("TODO") } // no allocation when one holds the other
-func (s Set) SubsetOf(t Set) bool  { panic("TODO") }
-func (s Set) Equal(t Set) bool     { panic("TODO") }
-
-// Label is level × sources × secrecy. The zero Label is External, from nowhere
-// in particular, not secret. A Label is only a statement: constructors of Value
-// and Data decide which labels they accept, and none but those of unchecked
-// accepts one above Model.
-type Label struct {
-	level   Level
-	sources Set
-	secrecy Set
+// String gives external, model or author. A number that is no level is external.
+func (l Level) String() string {
+	switch l {
+	case LevelModel:
+		return "model"
+	case LevelAuthor:
+		return "author"
+	}
+	return "external"
 }
 
-func From(origins ...string) Label                  { panic("TODO") } // External, from these origins
-func ModelLabel(origins ...string) Label            { panic("TODO") } // Model, from these origins
-func (l Label) Level() Level                        { panic("TODO") }
-func (l Label) Sources() Set                        { panic("TODO") }
-func (l Label) Secrecy() Set                        { panic("TODO") }
-func (l Label) Tainted() bool                       { panic("TODO") } // level ≠ Author
-func (l Label) External() bool                      { panic("TODO") }
-func (l Label) Join(m Label) Label                  { panic("TODO") } // lower level, union, union
-func (l Label) WithSecrecy(tags ...string) Label    { panic("TODO") }
-func (l Label) WithSources(origins ...string) Label { panic("TODO") }
-func (l Label) Lowered(to Level) Label              { panic("TODO") } // min(level, to)
-func (l Label) Equal(m Label) bool                  { panic("TODO") }
-func (l Label) String() string                      { panic("TODO") } // external[host:question tool:x]{pii}
-func (l Label) Value() value.Value                  { panic("TODO") } // {"level","sources","secrecy"}
-func LabelOf(v value.Value) Label                   { panic("TODO") } // the reverse; unknown or missing is External
-
-// Text is the author's own text: a compile-time constant, a program's or
-// template's own text, a registry's banner, or the text of a value whose level
-// is Author.
-type Text struct{ t raw.Text }
-
-type constant string
-
-func Const(s constant) Text   { panic("TODO") }
-func FromRaw(t raw.Text) Text { panic("TODO") }
-func (t Text) String() string { panic("TODO") }
-func (t Text) Len() int       { panic("TODO") }
-func Join(parts ...Text) Text { panic("TODO") }
-
-// Bare is what may stand in a prompt without a fence: a Text or a Scalar.
-type Bare interface{ bare() }
-
-// Scalar is a number, boolean or time: it cannot carry text, so it needs no
-// fence, but its label says who chose it.
-type Scalar struct {
-	text  string
-	label Label
+// levelOf is the reverse of String; anything else is LevelExternal and not ok.
+// It is exact: case and white space matter, so that a misspelling is never Author.
+func levelOf(s string) (Level, bool) {
+	switch s {
+	case "external":
+		return LevelExternal, true
+	case "model":
+		return LevelModel, true
+	case "author":
+		return LevelAuthor, true
+	}
+	return LevelExternal, false
 }
-
-// Data is text with a label. It is always valid UTF-8.
-type Data struct {
-	text      string
-	label     Label
-	bytesIn   int
-	truncated bool
-	altered   bool
-}
-
-func External(origin, text string) Data      { panic("TODO") } // bytes that are not UTF-8 become U+FFFD, Altered
-func DataOf(text string, from ...Label) Data { panic("TODO") } // derived text: the labels' join, at most Model
-func (d Data) Text() string                  { panic("TODO") }
-func (d Data) Label() Label                  { panic("TODO") }
-func (d Data) BytesIn() int                  { panic("TODO") } // length before it was cut
-func (d Data) Truncated() bool               { panic("TODO") }
-func (d Data) Altered() bool                 { panic("TODO") }
-
-// Value is any JSON value with its label. The zero Value is an External null.
-type Value struct {
-	v value.Value
-	l Label
-}
-
-func NewValue(v value.Value, from ...Label) Value         { panic("TODO") } // the labels' join (no labels: External), at most Model
-func FromRawValue(document raw.Text, v value.Value) Value { panic("TODO") } // Author: v was read out of the author's document
-func (v Value) Value() value.Value                        { panic("TODO") }
-func (v Value) Label() Label                              { panic("TODO") }
-func (v Value) Lookup(path []string) (Value, bool)        { panic("TODO") } // a part carries the label of the whole
-func (v Value) At(i int) Value                            { panic("TODO") }
-func (v Value) Lower(by Label) Value                      { panic("TODO") } // joins by into the label
-func (v Value) Data(limit int) Data                       { panic("TODO") } // its text (LANGUAGE.md §6), cut
-func (v Value) Author() (Text, bool)                      { panic("TODO") } // its text, uncut, when the level is Author
-
-// Format builds the text of an input template: author text and labelled values
-// in order. The result carries the join of the parts' labels; text alone is Author.
-type Piece struct {
-	Text  Text
-	Value *Value // nil: Text is used
-}
-
-func Format(limit int, pieces ...Piece) Value { panic("TODO") }
