@@ -1,9 +1,36 @@
-// Package yamltree is the YAML front: it reads one bounded document into a tree
-// in which aliases and merge keys are resolved, duplicate keys are refused, and
-// what a scalar means is left to the position it stands in (LANGUAGE.md §3).
+// Package yamltree is the YAML front of every file a person writes for
+// pinfold: it reads one bounded document into a tree in which aliases and merge
+// keys are resolved and duplicate keys are refused, and leaves what a scalar
+// means to the position it stands in (LANGUAGE.md §3).
+//
+// It never guesses a type: a [Node] is text with a place until one of
+// [Node.AsString], [Node.AsBool], [Node.AsInt] or [Node.AsValue] is asked. It
+// never builds more than its bounds allow: size, nesting and the number of nodes
+// after alias expansion are checked while reading, and an alias shares the tree
+// it names, so that a bomb of aliases costs what its text costs.
+//
+//	root, errs := yamltree.Read(src)
+//	if len(errs) > 0 {
+//		return errs[0] // "MK106 7:3 duplicate key …"
+//	}
+//	n, ok := root.Get("budget")
+//	budget, err := n.AsInt()
+//
+// The reader is our own and not a library's for four reasons: the dialect needs
+// the source text of plain scalars and the comment that cut one, bounds must
+// hold while reading and not after it, time must be linear in the text whatever
+// the text is, and a file of two hundred states should take two milliseconds.
+// A differential test holds it against go.yaml.in/yaml/v4.
 package yamltree
 
-import "github.com/pinfold-dev/pinfold/value"
+import "strconv"
+
+// The bounds of a document (LANGUAGE.md §3).
+const (
+	MaxSize  = 4 << 20 // bytes of source
+	MaxDepth = 100     // nesting of collections, aliases expanded
+	MaxNodes = 250_000 // nodes, aliases expanded
+)
 
 // Kind of a Node.
 type Kind uint8
@@ -14,37 +41,83 @@ const (
 	Sequence
 )
 
-// Node is one node with its place, both from 1.
+// Node is one node with its place, both from 1; columns count characters.
+//
+// Nodes are shared where the document has aliases, so a Node must not be
+// changed by who reads it.
 type Node struct {
 	Kind         Kind
+	Plain        bool // an unquoted, untagged scalar
+	Empty        bool // nothing was written: reads as null in a free position
+	FromAlias    bool // stands where an alias stood; the place is that of the alias, the places inside are those of the anchor's node
 	Line, Column int
-	Text         string  // scalar source text
-	Plain        bool    // an unquoted, untagged scalar
-	Empty        bool    // nothing was written: reads as null in a free position
+	Text         string  // scalar: its text, for a plain one as written (lines folded)
 	Tag          string  // explicit core tag, "" when none: !!str, !!int, …
-	Keys         []*Node // of a mapping, in order, merged content included
+	Keys         []*Node // of a mapping, in order; merged keys stand where << stood
 	Values       []*Node
 	Items        []*Node // of a sequence
-	FromAlias    bool
-	Comment      string // line comment that follows a plain scalar
+
+	// Comment is the comment, # included, that ended a plain scalar on its last
+	// line. What an author took for text may be in it (MK401).
+	Comment string
+
+	index map[string]int // key → place in Keys, for large mappings only
+
+	// What Format needs, and the bookkeeping of aliases.
+	style  style
+	height uint8 // nesting below and including this node; 0 for a scalar
+	size   int32 // nodes in it, aliases expanded
+	off    int32 // of the first byte, properties included
+	end    int32 // behind the last byte
+	anchor string
+	alias  string // in a raw tree: the anchor named; "" for no alias
 }
 
-// Error is a problem with its place; Code is the MK1xx code of LANGUAGE.md §4.
+type style uint8
+
+const (
+	plain style = iota
+	single
+	double
+	literal
+	folded
+	flow // of a collection
+	block
+)
+
+// Error is a problem with its place; Code is the MK1xx code of LANGUAGE.md §4,
+// or MK203 for a scalar that its position cannot hold. Line and Column are 0
+// where the document has no such place (it is too large, or not text).
 type Error struct {
 	Code         string
 	Line, Column int
 	Message      string
 }
 
-func (e *Error) Error() string { panic("TODO") }
+// Error gives "MK103 3:8 message".
+func (e *Error) Error() string {
+	return e.Code + " " + strconv.Itoa(e.Line) + ":" + strconv.Itoa(e.Column) + " " + e.Message
+}
 
-// Read parses one document. All duplicate keys are reported; other problems stop at the first.
-func Read(src []byte) (*Node, []*Error) { panic("TODO") }
+// Get gives the value of a key of a mapping. On other kinds there is none.
+func (n *Node) Get(key string) (*Node, bool) {
+	if i := n.find(key); i >= 0 {
+		return n.Values[i], true
+	}
+	return nil, false
+}
 
-func (n *Node) Get(key string) (*Node, bool) { panic("TODO") }
-
-// The readings by position.
-func (n *Node) AsString() (string, *Error)     { panic("TODO") }
-func (n *Node) AsBool() (bool, *Error)         { panic("TODO") }
-func (n *Node) AsInt() (int, *Error)           { panic("TODO") }
-func (n *Node) AsValue() (value.Value, *Error) { panic("TODO") } // free position
+func (n *Node) find(key string) int {
+	if n.index != nil {
+		if i, ok := n.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, k := range n.Keys {
+		if k.Text == key {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,279 @@
+package yamltree
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/value"
+)
+
+func (n *Node) wrong(expected string) *Error {
+	return &Error{"MK203", n.Line, n.Column, "expected " + expected + ", found " + n.What()}
+}
+
+// AsString reads the string position: the source text is the string, so that
+// no, 1:30 and 0.4 are these texts. Nothing, a collection and another tag than
+// !!str are errors.
+func (n *Node) AsString() (string, *Error) {
+	if n.Kind != Scalar || n.Empty || n.Tag != "" && n.Tag != "!!str" {
+		return "", n.wrong("a string")
+	}
+	return n.Text, nil
+}
+
+// AsBool reads the boolean position: true and false and the words of YAML 1.1,
+// yes, no, on and off, in lower case, capitalised or in capitals.
+func (n *Node) AsBool() (bool, *Error) {
+	if n.Kind == Scalar && (n.Plain || n.Tag == "!!bool") {
+		switch n.Text {
+		case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON":
+			return true, nil
+		case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF":
+			return false, nil
+		}
+	}
+	return false, n.wrong("a boolean (true or false)")
+}
+
+// AsInt reads the integer position: decimal, 0x…, 0o…, or a float that is
+// integral. A decimal with a leading zero or with _ is an error, because readers
+// disagree about it, and so is what does not fit an int.
+func (n *Node) AsInt() (int, *Error) {
+	bad := n.wrong("an integer")
+	if n.Kind != Scalar || !n.Plain && n.Tag != "!!int" {
+		return 0, bad
+	}
+	s := n.Text
+	digits := strings.TrimLeft(s, "+-")
+	if strings.ContainsRune(s, '_') {
+		bad.Message += ": digits are not grouped here"
+		return 0, bad
+	}
+	if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+		bad.Message += ": readers disagree about a leading zero"
+		return 0, bad
+	}
+	switch {
+	case isOctal(s):
+		if i, err := strconv.ParseInt(s[2:], 8, strconv.IntSize); err == nil {
+			return int(i), nil
+		}
+	case isHex(s):
+		if i, err := strconv.ParseInt(s[2:], 16, strconv.IntSize); err == nil {
+			return int(i), nil
+		}
+	case isDecimal(s):
+		if i, err := strconv.Atoi(s); err == nil {
+			return i, nil
+		}
+	case isFloat(s):
+		// 2^63 is exact in both; below it a float converts exactly when it is integral.
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+			return int(f), nil
+		}
+		return 0, bad
+	default:
+		return 0, bad
+	}
+	bad.Message += ": it is too large"
+	return 0, bad
+}
+
+// AsValue reads the free position by the core schema of YAML 1.2, as
+// LANGUAGE.md §3 lists it: 017 is 17, 1e3 is 1000.0, 0o17 is 15, and 0b11,
+// 1_000, 1:30, dates, yes and no are strings. Infinities and NaN are errors
+// (MK111).
+func (n *Node) AsValue() (value.Value, *Error) {
+	switch n.Kind {
+	case Sequence:
+		items := make([]value.Value, len(n.Items))
+		for i, item := range n.Items {
+			v, err := item.AsValue()
+			if err != nil {
+				return value.Value{}, err
+			}
+			items[i] = v
+		}
+		return value.FromList(items...), nil
+	case Mapping:
+		entries := make([]value.Entry, len(n.Keys))
+		for i, k := range n.Keys {
+			v, err := n.Values[i].AsValue()
+			if err != nil {
+				return value.Value{}, err
+			}
+			entries[i] = value.Entry{Key: k.Text, Value: v}
+		}
+		return value.FromEntries(entries...), nil
+	}
+	return n.scalar()
+}
+
+func (n *Node) scalar() (value.Value, *Error) {
+	v, kind, err := value.Value{}, value.String, (*Error)(nil)
+	if n.Tag != "!!str" && (n.Plain || n.Tag != "") {
+		if v, kind, err = n.core(); err != nil {
+			return v, err
+		}
+	}
+	ok := true
+	switch n.Tag {
+	case "!!int":
+		ok = kind == value.Int
+	case "!!float":
+		ok = kind == value.Float
+		if f, exact := v.AsFloat(); kind == value.Int && exact {
+			var bad error
+			if v, bad = value.FromFloat(f); bad != nil {
+				return v, n.infinite()
+			}
+			ok = true
+		}
+	case "!!bool":
+		ok = kind == value.Bool
+	case "!!null":
+		ok = kind == value.Null
+	}
+	if !ok {
+		return value.Value{}, &Error{"MK203", n.Line, n.Column, "‹" + clip(n.Text) + "› is not what its tag " + n.Tag + " says"}
+	}
+	if kind == value.String {
+		v = value.FromString(n.Text)
+	}
+	return v, nil
+}
+
+// core reads a plain text by the core schema. Kind String comes without a value.
+func (n *Node) core() (value.Value, value.Kind, *Error) {
+	s := n.Text
+	if s == "" {
+		return value.Value{}, value.Null, nil
+	}
+	switch c := s[0]; {
+	case c >= '0' && c <= '9', c == '+', c == '-', c == '.':
+	case c == 't' || c == 'T' || c == 'f' || c == 'F' || c == 'n' || c == '~':
+		switch s {
+		case "null", "~":
+			return value.Value{}, value.Null, nil
+		case "true", "True", "TRUE":
+			return value.FromBool(true), value.Bool, nil
+		case "false", "False", "FALSE":
+			return value.FromBool(false), value.Bool, nil
+		}
+		return value.Value{}, value.String, nil
+	default:
+		return value.Value{}, value.String, nil
+	}
+	switch {
+	case isDecimal(s):
+		return integer(s, 10), value.Int, nil
+	case isOctal(s):
+		return integer(s[2:], 8), value.Int, nil
+	case isHex(s):
+		return integer(s[2:], 16), value.Int, nil
+	case isFloat(s):
+		f, err := strconv.ParseFloat(s, 64)
+		if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
+			return value.Value{}, value.Float, n.infinite()
+		}
+		v, err := value.FromFloat(f)
+		if err != nil {
+			return v, value.Float, n.infinite()
+		}
+		return v, value.Float, nil
+	case isInfOrNaN(s):
+		return value.Value{}, value.Float, n.infinite()
+	}
+	return value.Value{}, value.String, nil
+}
+
+func (n *Node) infinite() *Error {
+	return &Error{"MK111", n.Line, n.Column, "‹" + clip(n.Text) + "› is not a finite number: put quotes around it if it is a text"}
+}
+
+// integer reads digits of any length. Long ones are halved, because the time of
+// reading them at once grows with the square of their number.
+func integer(s string, base int) value.Value {
+	if len(s) <= 18 {
+		i, _ := strconv.ParseInt(s, base, 64)
+		return value.FromInt(i)
+	}
+	negative := s[0] == '-'
+	b := digits(strings.TrimLeft(s, "+-"), base)
+	if negative {
+		b.Neg(b)
+	}
+	return value.FromBig(b)
+}
+
+func digits(s string, base int) *big.Int {
+	if len(s) <= 2000 {
+		b, _ := new(big.Int).SetString(s, base)
+		return b
+	}
+	low := len(s) / 2
+	scale := new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(low)), nil)
+	high := digits(s[:len(s)-low], base)
+	return high.Add(high.Mul(high, scale), digits(s[len(s)-low:], base))
+}
+
+func all(s string, ok func(c byte) bool) bool {
+	for i := range len(s) {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func unsigned(s string) string {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return s[1:]
+	}
+	return s
+}
+
+func isDecimal(s string) bool { return all(unsigned(s), digit) }
+
+func isOctal(s string) bool {
+	return strings.HasPrefix(s, "0o") && all(s[2:], func(c byte) bool { return c >= '0' && c <= '7' })
+}
+
+func isHex(s string) bool {
+	return strings.HasPrefix(s, "0x") && all(s[2:], hexDigit)
+}
+
+func hexDigit(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+
+// isFloat: [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+func isFloat(s string) bool {
+	s = unsigned(s)
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if !isDecimal(s[i+1:]) {
+			return false
+		}
+		s = s[:i]
+	}
+	whole, part, point := strings.Cut(s, ".")
+	if whole == "" {
+		return point && all(part, digit)
+	}
+	return all(whole, digit) && (part == "" || all(part, digit))
+}
+
+func isInfOrNaN(s string) bool {
+	switch s {
+	case ".nan", ".NaN", ".NAN":
+		return true
+	}
+	switch unsigned(s) {
+	case ".inf", ".Inf", ".INF":
+		return true
+	}
+	return false
+}
