@@ -231,26 +231,25 @@ func (p *calc) atom() (number, error) {
 }
 
 func literal(tok string) (number, error) {
-	bad := fmt.Errorf("'%s' is no number", tok)
 	base := literalBase(tok)
 	s := tok
 	if strings.Contains(tok, "_") {
 		if !underscores(tok, base) {
-			return number{}, bad
+			return number{}, notNumber(tok)
 		}
 		s = strings.ReplaceAll(tok, "_", "")
 	}
 	if base != 10 {
 		i, ok := new(big.Int).SetString(s[2:], base)
 		if !ok {
-			return number{}, bad
+			return number{}, notNumber(tok)
 		}
 		return whole(i)
 	}
 	if strings.ContainsAny(s, ".eE") {
 		for i := range len(s) { // ParseFloat would take words and hex too
 			if !isDigit(s[i]) && strings.IndexByte(".eE+-", s[i]) < 0 {
-				return number{}, bad
+				return number{}, notNumber(tok)
 			}
 		}
 		f, err := strconv.ParseFloat(s, 64)
@@ -258,7 +257,7 @@ func literal(tok string) (number, error) {
 			return number{}, errRange
 		}
 		if err != nil {
-			return number{}, bad
+			return number{}, notNumber(tok)
 		}
 		return number{f: f}, nil
 	}
@@ -268,10 +267,12 @@ func literal(tok string) (number, error) {
 	}
 	i, ok := new(big.Int).SetString(s, 10)
 	if !ok {
-		return number{}, bad
+		return number{}, notNumber(tok)
 	}
 	return whole(i)
 }
+
+func notNumber(tok string) error { return fmt.Errorf("'%s' is no number", tok) }
 
 func literalBase(s string) int {
 	if len(s) > 1 && s[0] == '0' {
