@@ -1,0 +1,143 @@
+package fence
+
+import (
+	"unicode/utf8"
+)
+
+const (
+	marker      = "…[truncated]"
+	markerRunes = 12
+)
+
+// fit cuts value so that before, value and after together keep to the budget. It
+// cuts between characters and puts the marker where something is missing. It is
+// not ok when the budget cannot hold what stands around the value, and the marker
+// if it has to cut.
+func (p *Part) fit(before, value, after string) (fitted string, cut, ok bool) {
+	b := p.Budget
+	if !b.Set {
+		return value, false, true
+	}
+	if b.Max <= 0 {
+		return "", false, false
+	}
+	switch b.Unit {
+	case Bytes:
+		room := b.Max - len(before) - len(after)
+		if room < 0 {
+			return "", false, false
+		}
+		if len(value) <= room {
+			return value, false, true
+		}
+		if room -= len(marker); room < 0 {
+			return "", false, false
+		}
+		return p.keep(value, room, headBytes, tailBytes), true, true
+	case Characters:
+		room := b.Max - utf8.RuneCountInString(before) - utf8.RuneCountInString(after)
+		if room < 0 {
+			return "", false, false
+		}
+		if len(value) <= room || headRunes(value, room) == len(value) {
+			return value, false, true
+		}
+		if room -= markerRunes; room < 0 {
+			return "", false, false
+		}
+		return p.keep(value, room, headRunes, tailRunes), true, true
+	}
+	return p.fitTokens(before, value, after)
+}
+
+// keep is the first, the last, or the first and last n units of value, and the
+// marker. head and tail say where a run of at most n units at either end stops.
+func (p *Part) keep(value string, n int, head, tail func(string, int) int) string {
+	switch p.Keep {
+	case KeepTail:
+		return marker + value[tail(value, n):]
+	case KeepBoth:
+		return value[:head(value, n/2)] + marker + value[tail(value, n-n/2):]
+	}
+	return value[:head(value, n)] + marker
+}
+
+func headBytes(s string, n int) int {
+	if n >= len(s) {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+func tailBytes(s string, n int) int {
+	at := max(0, len(s)-n)
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return at
+}
+
+func headRunes(s string, n int) int {
+	for i := 0; i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return len(s)
+}
+
+func tailRunes(s string, n int) int {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		for i--; i > 0 && !utf8.RuneStart(s[i]); i-- {
+		}
+	}
+	return i
+}
+
+// estimate is the token count that budgets hold to.
+func estimate(s string) int { return len(s) }
+
+// fitTokens looks for the longest cut that fits. Estimates do not add up: a word cut
+// in two may count for more than it did. So whole candidates are measured, fence and
+// all, and only one that was seen to fit is taken.
+func (p *Part) fitTokens(before, value, after string) (fitted string, cut, ok bool) {
+	var buf []byte
+	fits := func(v string) bool {
+		buf = append(append(append(buf[:0], before...), v...), after...)
+		return estimate(string(buf)) <= p.Budget.Max
+	}
+	if fits(value) {
+		return value, false, true
+	}
+	best := p.keep(value, 0, headBytes, tailBytes)
+	if !fits(best) {
+		return "", false, false
+	}
+	// Grow from nothing rather than halve from the whole: the budget may be a small
+	// part of a large value.
+	low, high := 0, 64
+	for ; high < len(value); high *= 2 {
+		v := p.keep(value, high, headBytes, tailBytes)
+		if !fits(v) {
+			break
+		}
+		low, best = high, v
+	}
+	high = min(high, len(value))
+	for low+1 < high {
+		mid := int(uint(low+high) / 2)
+		if v := p.keep(value, mid, headBytes, tailBytes); fits(v) {
+			low, best = mid, v
+		} else {
+			high = mid
+		}
+	}
+	return best, true, true
+}

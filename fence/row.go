@@ -1,0 +1,83 @@
+package fence
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pinfold-dev/pinfold/trust"
+)
+
+// Row is the receipt of one part: what the renderer did (TRUST.md §3).
+type Row struct {
+	Channel       string
+	Kind          string // "key", "scalar", or what Part.Kind said
+	Label         trust.Label
+	Trust         string // as declared
+	Authoritative bool   // as declared
+	Admitted      bool   // went bare because its class admits all its origins
+	Fenced        bool   // went inside a fence; Style and Banner are those that were written
+	Style         Style
+	Banner        string
+	BytesIn       int // of the value, before anything was cut
+	BytesOut      int // of everything the part put into the prompt
+	Budget        Budget
+	Truncated     bool
+	Dropped       bool // its budget did not hold it; nothing of it is in the prompt
+	Altered       bool
+	Position      int // place among the parts of the prompt, from 0, system first
+
+	value  string
+	scalar bool
+}
+
+// Value is what was carried of the value, cut and marked as it was, without fence
+// and banner: for a sink's digest.
+func (r *Row) Value() string { return r.value }
+
+// Origin is the sources of the label, as the text of a label writes them.
+func (r *Row) Origin() string { return r.Label.Sources().String() }
+
+// HadToBeFenced is the denominator of enforcement coverage (TRUST.md §3): the class
+// is not authoritative, or the level is not Author and the class does not admit the
+// origins. With no class declared the level decides. A scalar carries no text, and
+// of a dropped part nothing reached the model.
+func (r *Row) HadToBeFenced() bool {
+	switch {
+	case r.scalar || r.Dropped:
+		return false
+	case r.Trust != "" && !r.Authoritative:
+		return true
+	}
+	return r.Label.Level() != trust.LevelAuthor && !r.Admitted
+}
+
+// Invisible counts the characters of Value that a person would not see: format and
+// variation characters, tags, fillers, and controls other than tab and line ends.
+// It counts when asked.
+func (r *Row) Invisible() int {
+	n := 0
+	for i := 0; i < len(r.value); {
+		c := r.value[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
+				n++
+			}
+			i++
+			continue
+		}
+		x, size := utf8.DecodeRuneInString(r.value[i:])
+		if invisible(x) {
+			n++
+		}
+		i += size
+	}
+	return n
+}
+
+func invisible(r rune) bool {
+	switch {
+	case r >= 0xAC00 && r <= 0xD7A3, r >= 0x3400 && r <= 0x9FFF: // most of what is not ASCII
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
