@@ -107,6 +107,9 @@ func untrusted(t Tool, args []Arg) (names []string, sources trust.Set) {
 		if !args[i].Label.External() || !slices.Contains(t.Sensitive, args[i].Name) {
 			continue
 		}
+		if names == nil {
+			names = make([]string, 0, len(args)-i)
+		}
 		names = append(names, args[i].Name)
 		sources = sources.Union(args[i].Label.Sources())
 	}
@@ -120,11 +123,9 @@ func secret(t Tool, args []Arg) (tags []string, sources trust.Set) {
 		if s.Len() == 0 || covers(t.MayCarry, s) {
 			continue
 		}
-		for _, tag := range s.Items() {
-			if !slices.Contains(t.MayCarry, tag) {
-				tags = append(tags, tag)
-			}
-		}
+		tags = append(tags, slices.DeleteFunc(s.Items(), func(tag string) bool {
+			return slices.Contains(t.MayCarry, tag)
+		})...)
 		sources = sources.Union(args[i].Label.Sources())
 	}
 	return sorted(tags), sources
