@@ -46,6 +46,8 @@ type Options struct {
 	Undelimited      bool // produce-side fences off (TRUST.md §3); the judge's stay
 	FlowTainted      bool
 	JudgeLenient     bool
+	Journal          bool                // emit Records; a driver that keeps none saves their cost
+	Quiet            bool                // emit no Events
 	Secrecy          map[string][]string // tags of context keys
 }
 

@@ -1,12 +1,9 @@
 package engine
 
-import (
-	"github.com/pinfold-dev/pinfold/trust"
-	"github.com/pinfold-dev/pinfold/value"
-)
+import "github.com/pinfold-dev/pinfold/trust"
 
 // Frames is a parked run, one Frame per call level, outermost first
-// (LANGUAGE.md §18.2). MarshalJSON and ParseFrames are its wire form.
+// (LANGUAGE.md §18.2). Value and FramesOf are their wire form.
 type Frames []Frame
 
 // Frame is one call level.
@@ -69,10 +66,3 @@ type BranchFrame struct {
 	Approval     *Approval
 	Frames       Frames
 }
-
-// Value is the wire form of the frames.
-func (f Frames) Value() value.Value { panic("TODO") }
-
-// FramesOf reads the wire form. What is missing is read the fail-safe way of
-// §18.2; what cannot be read is an error that names frame and key.
-func FramesOf(v value.Value) (Frames, error) { panic("TODO") }

@@ -77,9 +77,6 @@ const (
 	ViaOtherwise
 )
 
-// Value is the step's wire form: a flat map without absent keys.
-func (s *TraceStep) Value() value.Value { panic("TODO") }
-
 // EventType of an Event.
 type EventType string
 
@@ -116,6 +113,3 @@ type Event struct {
 	Tokens   Usage
 	Approval *Approval
 }
-
-// Value is the event's wire form.
-func (e *Event) Value() value.Value { panic("TODO") }

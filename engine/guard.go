@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pinfold-dev/pinfold/policy"
+	"github.com/pinfold-dev/pinfold/value"
+)
+
+// guard applies the three effect rules on entering a tool state, before the
+// charge (LANGUAGE.md §8.3). All branches are decided before any of them runs.
+// It says false when the state was refused or the run waits for a person.
+func (l *level) guard(e *entry) bool {
+	r, name := l.r, e.s.src.Tool
+	var halting policy.Rule
+	asks := false
+	seen := [4]policy.Action{}
+	held := [4]bool{}
+	hold := func(d policy.Decision) {
+		for _, x := range d.Reasons {
+			held[x.Rule] = true
+			seen[x.Rule] = x.Action
+			switch x.Rule {
+			case policy.UntrustedFlow:
+				l.mark().UntrustedControlFlow = true
+			case policy.UntrustedArgument:
+				l.mark().UntrustedArgument = union(l.mark().UntrustedArgument, x.Names)
+			case policy.SecretEgress:
+				l.mark().SecretEgress = union(l.mark().SecretEgress, x.Names)
+			}
+		}
+		if rule, ok := d.Halting(); ok && (halting == 0 || rule < halting) {
+			halting = rule
+		}
+	}
+	req := policy.Request{Tool: name, Flow: l.flow, Table: r.opt.Table, Rules: r.opt.Policies}
+	if e.n == 0 { // an empty fan-out is reached all the same; it has no call that a person could approve
+		hold(policy.Decide(req))
+	}
+	for i := range e.br {
+		b := &e.br[i]
+		if b.done {
+			continue
+		}
+		args := l.inputs(e, b)
+		r.args = r.args[:0]
+		for _, a := range args {
+			r.args = append(r.args, policy.Arg{Name: a.Name, Label: a.Value.Label()})
+		}
+		req.Args = r.args
+		b.decision = policy.Decide(req)
+		hold(b.decision)
+	}
+	for rule := policy.UntrustedFlow; rule <= policy.SecretEgress; rule++ {
+		if !held[rule] {
+			continue
+		}
+		ev := Event{Type: EventType(rule.String()), Machine: l.u.m.Name, Depth: l.depth, State: e.s.id, Tool: name, Policy: seen[rule].String()}
+		switch rule {
+		case policy.UntrustedArgument:
+			ev.Names = e.marks.UntrustedArgument
+		case policy.SecretEgress:
+			ev.Names = e.marks.SecretEgress
+		}
+		r.event(ev)
+	}
+	if halting != 0 {
+		l.record(nil, ViaNone, halting.String())
+		return l.halt(failure{reason: halting.String(), stop: stopRule}, e.s.id)
+	}
+	for i := range e.br {
+		b := &e.br[i]
+		if b.done || !b.decision.Asks() {
+			continue
+		}
+		digest := l.digest(e, b)
+		switch verdict := r.answerTo(digest, b); verdict {
+		case answerApproved:
+			b.decision = b.decision.Approve()
+		case answerDenied:
+			l.record(nil, ViaNone, "approval-denied")
+			return l.halt(failure{reason: "approval-denied", stop: stopDenied}, e.s.id)
+		default:
+			asks = true
+			b.parked = true
+			b.ask = l.approval(e, b, digest)
+			r.event(Event{Type: EventApprovalRequested, Machine: l.u.m.Name, Depth: l.depth, State: e.s.id, Tool: name, Approval: b.ask})
+		}
+	}
+	if asks && !e.fan {
+		return l.suspend(suspension{reason: "approval-required", at: e.s.id})
+	}
+	return true
+}
+
+func union(a, b []string) []string {
+	out := append(slices.Clone(a), b...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// approval is what a person is asked for one branch. A pending approval of the
+// same call that a frame brought is asked again as it is.
+func (l *level) approval(e *entry, b *branch, digest string) *Approval {
+	a := &Approval{
+		Run: l.r.opt.RunID, State: l.statePath(e, b), Tool: e.s.src.Tool, Args: slices.Clone(b.args),
+		Digest: digest, Reasons: b.decision.Reasons, Branch: int(b.index),
+	}
+	for _, x := range b.decision.Reasons {
+		a.Rules = append(a.Rules, x.Rule)
+	}
+	if old := b.ask; old != nil && old.Digest == digest && !slices.Contains(l.r.expired, old.ID) {
+		a.ID, a.Expires = old.ID, old.Expires
+	}
+	return a
+}
+
+// digest is hex SHA-256 of the canonical JSON of {arguments, run, state, tool}.
+func (l *level) digest(e *entry, b *branch) string {
+	args := make([]value.Entry, len(b.args))
+	for i, a := range b.args {
+		args[i] = value.Entry{Key: a.Name, Value: a.Value.Value()}
+	}
+	call := value.FromEntries(
+		value.Entry{Key: "arguments", Value: value.FromEntries(args...)},
+		value.Entry{Key: "run", Value: value.FromString(l.r.opt.RunID)},
+		value.Entry{Key: "state", Value: value.FromString(l.statePath(e, b))},
+		value.Entry{Key: "tool", Value: value.FromString(e.s.src.Tool)},
+	)
+	sum := sha256.Sum256(call.AppendCanonical(nil))
+	return hex.EncodeToString(sum[:])
+}
+
+// statePath is machine/state of every level from the outside in, each fan-out
+// level with its branch.
+func (l *level) statePath(e *entry, b *branch) string {
+	here := l.u.m.Name + "/" + e.s.id
+	if e.fan {
+		here += "[" + strconv.Itoa(int(b.index)) + "]"
+	}
+	if l.parent == nil {
+		return here
+	}
+	pe := l.parent.e
+	return strings.Join([]string{l.parent.statePath(pe, &pe.br[l.slot]), here}, " > ")
+}
