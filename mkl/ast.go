@@ -3,6 +3,9 @@
 package mkl
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/pinfold-dev/pinfold/trust"
 )
 
@@ -54,7 +57,14 @@ type Diagnostic struct {
 	Hint  string
 }
 
-func (d Diagnostic) String() string { panic("TODO") } // "MK301 3:8 message"; a note begins "note: "
+// String gives "MK301 3:8 message"; a note's message begins "note: ".
+func (d Diagnostic) String() string {
+	note := ""
+	if d.Severity == Note && !strings.HasPrefix(d.Message, "note:") {
+		note = "note: "
+	}
+	return d.Code + " " + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column) + " " + note + d.Message
+}
 
 // Tier of a model.
 type Tier string
@@ -86,10 +96,28 @@ type Machine struct {
 	Hooks       []Declaration
 	States      []State // in author order
 
+	// The places of the values.
 	NamePos, EntryPos, BudgetPos, VersionPos, ResultPos Pos
+
+	index map[string]int // id → place in States; a machine not made by the parser has none
 }
 
-func (m *Machine) State(id string) (*State, bool) { panic("TODO") }
+// State gives the state of that id.
+func (m *Machine) State(id string) (*State, bool) {
+	if m.index != nil {
+		i, ok := m.index[id]
+		if !ok {
+			return nil, false
+		}
+		return &m.States[i], true
+	}
+	for i := range m.States {
+		if m.States[i].ID == id {
+			return &m.States[i], true
+		}
+	}
+	return nil, false
+}
 
 // Declaration names a tool or hook that the document expects of its host.
 type Declaration struct {
@@ -116,7 +144,16 @@ const (
 	Tool
 )
 
-func (k Kind) String() string { panic("TODO") } // generative, call, tool
+// String gives generative, call or tool.
+func (k Kind) String() string {
+	switch k {
+	case Call:
+		return "call"
+	case Tool:
+		return "tool"
+	}
+	return "generative"
+}
 
 // ParseMode of a generative state.
 type ParseMode uint8
@@ -178,7 +215,18 @@ const (
 	PolicyFail
 )
 
-func (p Policy) String() string { panic("TODO") } // ok, repair, escalate, fail
+// String gives the policy as a trace shows it: ok, repair, escalate or fail.
+func (p Policy) String() string {
+	switch p {
+	case PolicyRepair:
+		return "repair"
+	case PolicyEscalate:
+		return "escalate"
+	case PolicyFail:
+		return "fail"
+	}
+	return "ok"
+}
 
 // Gate is one exit of a state.
 type Gate struct {
@@ -197,25 +245,8 @@ type Gate struct {
 	KeyPos map[string]Pos
 }
 
-// Otherwise reports whether the gate is the catch-all.
-func (g *Gate) Otherwise() bool { panic("TODO") }
-
-// Template is a string with placeholders, scanned once (LANGUAGE.md §6).
-type Template struct {
-	Source   trust.Text
-	Segments []Segment
-	Pos      Pos
+// Otherwise reports whether the gate is the catch-all: its condition is the
+// word otherwise, in any letter case, with white space around it or none.
+func (g *Gate) Otherwise() bool {
+	return strings.ToLower(strings.TrimSpace(g.When.String())) == "otherwise"
 }
-
-// Segment is literal author text, or a placeholder when Path is not nil.
-type Segment struct {
-	Text trust.Text // literal text; for a placeholder the text as written, braces included
-	Path []string   // segments of the path; Path[0] is the root
-}
-
-// Single reports the path when the template is exactly one placeholder with
-// nothing but white space around it.
-func (t *Template) Single() (path []string, ok bool) { panic("TODO") }
-
-// First reports the path of the first placeholder.
-func (t *Template) First() (path []string, ok bool) { panic("TODO") }

@@ -1,24 +1,48 @@
 package mkl
 
-import "github.com/pinfold-dev/pinfold/mkl/yamltree"
+import (
+	"cmp"
+	"slices"
 
-// Parse reads one machine. The machine is nil when any diagnostic is an error;
-// all diagnostics of the structure (MK1xx, MK2xx) are returned, by line.
-func Parse(src Source, mode Mode) (*Machine, []Diagnostic) { panic("TODO") }
+	"github.com/pinfold-dev/pinfold/mkl/yamltree"
+)
+
+// Parse reads one machine. The machine is nil when any diagnostic is an error.
+// All diagnostics of the structure (MK1xx, MK2xx) are returned, by line; the
+// warnings MK110 come from the strict reader alone. Whether the machine makes
+// sense is package check's matter.
+func Parse(src Source, mode Mode) (*Machine, []Diagnostic) {
+	root, errs := yamltree.Read(src.Text)
+	if root == nil {
+		r := reader{src: src}
+		for _, e := range errs {
+			r.yaml(e)
+		}
+		return nil, r.done()
+	}
+	return FromNode(root, src, mode)
+}
 
 // FromNode reads a machine that stands inside another document: a conformance
-// case's machine, an entry of its registry.
-func FromNode(n *yamltree.Node, src Source, mode Mode) (*Machine, []Diagnostic) { panic("TODO") }
+// case's machine, an entry of its registry. Of src the name and the authorship
+// count; the text is that of the node.
+func FromNode(n *yamltree.Node, src Source, mode Mode) (*Machine, []Diagnostic) {
+	r := reader{src: src, strict: mode == Strict}
+	m := r.machine(n)
+	diags := r.done()
+	if r.failed {
+		return nil, diags
+	}
+	return m, diags
+}
 
-// ScanTemplate scans placeholders of text that the author's document holds.
-// It is exported for the fuzzer and for tests of other rooms.
-func ScanTemplate(text string, a Authorship) Template { panic("TODO") }
-
-// Format rewrites a document in the standard layout, keeping comments. It is idempotent.
-func Format(src []byte) ([]byte, error) { panic("TODO") }
-
-// Canonical is the form that program hashes are made of (DESIGN.md, "Canonical form").
-func Canonical(m *Machine) []byte { panic("TODO") }
-
-// Hash is the lower-case hex SHA-256 of Canonical.
-func Hash(m *Machine) string { panic("TODO") }
+// done gives the diagnostics by place. What an alias brings in twice is said once.
+func (r *reader) done() []Diagnostic {
+	slices.SortStableFunc(r.diags, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code))
+	})
+	return slices.CompactFunc(r.diags, func(a, b Diagnostic) bool {
+		a.State, b.State = "", ""
+		return a == b
+	})
+}

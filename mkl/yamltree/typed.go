@@ -85,31 +85,41 @@ func (n *Node) AsInt() (int, *Error) {
 // AsValue reads the free position by the core schema of YAML 1.2, as
 // LANGUAGE.md §3 lists it: 017 is 17, 1e3 is 1000.0, 0o17 is 15, and 0b11,
 // 1_000, 1:30, dates, yes and no are strings. Infinities and NaN are errors
-// (MK111).
-func (n *Node) AsValue() (value.Value, *Error) {
+// (MK111). The error is the first.
+func (n *Node) AsValue() (v value.Value, first *Error) {
+	v = n.Value(func(e *Error) {
+		if first == nil {
+			first = e
+		}
+	})
+	if first != nil {
+		return value.Value{}, first
+	}
+	return v, nil
+}
+
+// Value is AsValue for who wants all errors: a scalar that has one reads as null.
+func (n *Node) Value(report func(*Error)) value.Value {
 	switch n.Kind {
 	case Sequence:
 		items := make([]value.Value, len(n.Items))
 		for i, item := range n.Items {
-			v, err := item.AsValue()
-			if err != nil {
-				return value.Value{}, err
-			}
-			items[i] = v
+			items[i] = item.Value(report)
 		}
-		return value.FromList(items...), nil
+		return value.FromList(items...)
 	case Mapping:
 		entries := make([]value.Entry, len(n.Keys))
 		for i, k := range n.Keys {
-			v, err := n.Values[i].AsValue()
-			if err != nil {
-				return value.Value{}, err
-			}
-			entries[i] = value.Entry{Key: k.Text, Value: v}
+			entries[i] = value.Entry{Key: k.Text, Value: n.Values[i].Value(report)}
 		}
-		return value.FromEntries(entries...), nil
+		return value.FromEntries(entries...)
 	}
-	return n.scalar()
+	v, err := n.scalar()
+	if err != nil {
+		report(err)
+		return value.Value{}
+	}
+	return v
 }
 
 func (n *Node) scalar() (value.Value, *Error) {
