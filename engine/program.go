@@ -122,7 +122,8 @@ func Compile(m *mkl.Machine, reg Registry) (*Program, error) {
 		return nil, errors.New("compile: no machine")
 	}
 	c := compiler{reg: reg, done: map[string]*unit{}}
-	top := c.unit(m)
+	top := c.enter(m)
+	c.fill(top)
 	c.settle()
 	p := &Program{top: top}
 	for _, u := range c.done {
@@ -141,12 +142,18 @@ type compiler struct {
 	all  []*unit
 }
 
-// unit compiles one machine and, through it, its callees. A machine is entered
-// into done before its states are looked at, so recursion ends.
-func (c *compiler) unit(m *mkl.Machine) *unit {
+// enter makes the unit of a machine, before its states are looked at: a machine
+// that calls itself finds it.
+func (c *compiler) enter(m *mkl.Machine) *unit {
 	u := &unit{m: m, index: make(map[string]int, len(m.States)), owned: m.Authorship == mkl.AuthorshipOperator}
 	u.syms.index = map[string]int{}
 	c.all = append(c.all, u)
+	return u
+}
+
+// fill compiles a machine's states and, through them, its callees.
+func (c *compiler) fill(u *unit) {
+	m := u.m
 	for _, b := range m.Context {
 		u.context = append(u.context, contextKey{u.syms.add(b.Key), b.Value})
 	}
@@ -161,7 +168,6 @@ func (c *compiler) unit(m *mkl.Machine) *unit {
 	for i := range m.States {
 		c.state(u, &u.states[i], &m.States[i])
 	}
-	return u
 }
 
 func (c *compiler) callee(name string) *unit {
@@ -181,9 +187,9 @@ func (c *compiler) callee(name string) *unit {
 			return u
 		}
 	}
-	c.done[name] = nil // overwritten below; only a cycle could see it, and c.all answers first
-	u := c.unit(m)
+	u := c.enter(m)
 	c.done[name] = u
+	c.fill(u)
 	return u
 }
 
