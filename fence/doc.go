@@ -177,6 +177,14 @@ func (d *Doc) Empty() bool { return len(d.spans) <= 1 }
 
 func (d *Doc) rows() int { return len(d.data) + len(d.parts) }
 
+// body is the spans without the header.
+func (d *Doc) body() []span {
+	if len(d.spans) == 0 {
+		return nil
+	}
+	return d.spans[1:]
+}
+
 var errLineBreak = errors.New("a line break in an inline fence")
 
 // oneLine refuses what would not stay on one line: Unicode's mandatory breaks.

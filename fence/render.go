@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"sync"
 
@@ -21,37 +22,28 @@ type Prompt struct{ System, User Doc }
 type Rendered struct{ r *rendered }
 
 type rendered struct {
-	segs   []seg
-	system int    // how many of segs are the system message
-	size   [2]int // bytes of the system and user message
-	tags   string // both tags of the data style; "" when nothing was fenced
+	spans  [2][]span // of the system and the user message; a Doc never changes them
+	pieces []piece   // of the parts among the spans, in order
+	system int       // how many of pieces are the system message's
+	size   [2]int    // bytes of the system and the user message
+	tags   string    // both tags of the data style; "" when nothing was fenced
+	labels string    // both tags of the labelled styles; "" when there is none
 	once   [2]sync.Once
 	text   [2]string
 	draw   [nonceLen]byte
-	few    [12]seg // room for the segs of a small prompt
+
+	// Room for a small prompt, so that rendering one allocates this and the tags.
+	fewPieces [2]piece
+	fewRows   [2]Row // handed to the caller, and never read here
 }
 
-// seg is one run of bytes of a message. Those of tags are filled in when the nonce
-// is settled.
-type seg struct {
-	text string
-	kind segKind
-	when bool
+// piece is what a part puts into a message.
+type piece struct {
+	value  string
+	part   *Part // with the banner and attributes; nil when there are none
+	style  Style
+	fenced bool
 }
-
-type segKind uint8
-
-const (
-	segText       segKind = iota // the author's, a scalar, or data that goes bare
-	segValue                     // data inside a fence
-	segAttrs                     // the rest of an opening labelled tag
-	segNonce                     // from here on: filled in
-	segOpen                      // <data-NONCE>\n
-	segClose                     // \n</data-NONCE>
-	segOpenLabel                 // <untrusted id="NONCE"
-	segCloseLabel                // \n</untrusted id="NONCE">
-	segCloseLine                 // </untrusted id="NONCE">
-)
 
 // The tags of one nonce, as one string a style: the closing tag's newline is the
 // opening tag's.
@@ -77,9 +69,13 @@ var ErrNotRendered = errors.New("fence: not rendered: only Render makes a messag
 // rendered as it was declared.
 func Render(p Prompt, nonces Nonces) (Rendered, []Row, error) {
 	r := &rendered{}
+	r.pieces = r.fewPieces[:0]
 	b := builder{r: r, nonces: nonces}
-	if n := p.System.rows() + p.User.rows(); n > 0 {
+	if n := p.System.rows() + p.User.rows(); n > len(r.fewRows) {
 		b.rows = make([]Row, 0, n)
+		r.pieces = make([]piece, 0, n)
+	} else if n > 0 {
+		b.rows = r.fewRows[:0:n]
 	}
 	if err := b.render(&p); err != nil {
 		return Rendered{}, nil, err
@@ -91,6 +87,9 @@ type builder struct {
 	r        *rendered
 	nonces   Nonces
 	rows     []Row
+	size     int  // of the message being laid out
+	when     int  // of what is in it only when something was fenced
+	bare     bool // the nonce is written where nothing needs to be fenced for it
 	draws    int
 	fenced   bool // a fence was written
 	labelled bool // one of them labelled or inline
@@ -112,10 +111,16 @@ func (b *builder) render(p *Prompt) error {
 			}
 		}
 	}
-	if !b.fenced {
+	switch {
+	case b.labelled:
+		r.labels = labels(r.nonce())
+	case b.fenced:
+	case b.bare:
+		return errors.New("fence: the nonce is written where nothing is fenced: put it in a WhenFenced")
+	default:
 		r.tags = ""
 	}
-	return b.fill()
+	return nil
 }
 
 // mint draws a nonce.
@@ -130,12 +135,8 @@ func (b *builder) mint() error {
 	if err := b.nonces(&r.draw); err != nil {
 		return fmt.Errorf("fence: drawing a nonce: %w", err)
 	}
-	nonce := string(r.draw[:])
-	if err := checkNonce(nonce); err != nil {
-		return err
-	}
-	r.tags = dataOpen + nonce + ">\n" + dataClose + nonce + ">"
-	return nil
+	r.tags = tags(r.draw[:])
+	return checkNonce(r.nonce())
 }
 
 func (r *rendered) nonce() string {
@@ -145,69 +146,66 @@ func (r *rendered) nonce() string {
 	return r.tags[len(dataOpen):][:nonceLen]
 }
 
-func labelTags(nonce string) string {
-	return labelOpen + nonce + "\"\n" + labelClose + nonce + `">`
-}
-
-// layOut makes the segs and rows of the prompt, all but what depends on the nonce.
+// layOut makes the pieces and rows of the prompt: all but what the nonce is.
 func (b *builder) layOut(p *Prompt) error {
 	r := b.r
-	r.segs, b.rows = r.few[:0], b.rows[:0]
-	b.fenced, b.labelled = false, false
-	if n := len(p.System.spans) + len(p.User.spans) + 3*cap(b.rows); n > len(r.few) {
-		r.segs = make([]seg, 0, n)
+	r.pieces, b.rows = r.pieces[:0], b.rows[:0]
+	b.fenced, b.labelled, b.bare = false, false, false
+	var when [2]int
+	for i, d := range [2]*Doc{&p.System, &p.User} {
+		b.size, b.when = 0, 0
+		if err := b.doc(d); err != nil {
+			return fmt.Errorf("fence: %s message: %w", [2]string{"system", "user"}[i], err)
+		}
+		if i == 0 {
+			r.system = len(r.pieces)
+		}
+		r.spans[i] = d.body()
+		r.size[i], when[i] = b.size, b.when
 	}
-	if err := b.doc(&p.System); err != nil {
-		return fmt.Errorf("fence: system message: %w", err)
-	}
-	r.system = len(r.segs)
-	if err := b.doc(&p.User); err != nil {
-		return fmt.Errorf("fence: user message: %w", err)
+	if b.fenced {
+		r.size[0] += when[0]
+		r.size[1] += when[1]
 	}
 	return nil
 }
 
 func (b *builder) doc(d *Doc) error {
-	if len(d.spans) == 0 {
-		return nil
-	}
-	r := b.r
-	spans := d.spans[1:]
+	spans := d.body()
 	for i := range spans {
 		s := &spans[i]
 		switch s.kind {
-		case spanText:
-			r.segs = append(r.segs, seg{s.text, segText, s.when})
-		case spanNonce:
-			r.segs = append(r.segs, seg{"", segNonce, s.when})
+		case spanText, spanNonce:
+			n := len(s.text)
+			if s.kind == spanNonce {
+				n = nonceLen
+				b.bare = b.bare || !s.when
+			}
+			if s.when {
+				b.when += n
+			} else {
+				b.size += n
+			}
 		case spanData:
 			v := &d.data[s.n]
 			row := b.row(s.text, "key", v)
 			if v.Label().Level() == trust.LevelAuthor {
-				b.bare(row, v.Text())
+				b.plain(row, v.Text())
 			} else {
-				b.fence(row, StyleData, "", "", v.Text())
+				b.fence(row, StyleData, nil, v.Text())
 			}
 		case spanBareData:
 			v := &d.data[s.n]
-			b.bare(b.row(s.text, "key", v), v.Text())
+			b.plain(b.row(s.text, "key", v), v.Text())
 		case spanPart:
-			part := &d.parts[s.n]
-			if err := b.part(part); err != nil {
-				return fmt.Errorf("%s %q: %w", kindOrPart(part.Kind), part.Channel, err)
+			if err := b.part(&d.parts[s.n]); err != nil {
+				return err
 			}
 		default:
 			return errors.New("data inside a WhenFenced: only texts and nonces can depend on whether something was fenced")
 		}
 	}
 	return nil
-}
-
-func kindOrPart(kind string) string {
-	if kind == "" {
-		return "part"
-	}
-	return kind
 }
 
 func (b *builder) row(channel, kind string, v *trust.Data) *Row {
@@ -224,49 +222,51 @@ func (b *builder) part(p *Part) error {
 	row := b.row(p.Channel, p.Kind, &p.Data)
 	if p.scalar != nil {
 		row.Label, row.scalar, row.BytesIn = p.scalar.Label(), true, len(p.scalar.Text())
-		b.bare(row, p.scalar.Text())
+		b.plain(row, p.scalar.Text())
 		return nil
 	}
 	row.Trust, row.Authoritative, row.Budget = p.Trust, p.Authoritative, p.Budget
 	if p.refuse != nil {
-		return p.refuse
+		return p.in(p.refuse)
 	}
 	value := p.Data.Text()
 	l := p.Data.Label()
 	authors := l.Level() == trust.LevelAuthor && (p.Trust == "" || p.Authoritative)
 	admitted := !authors && p.admits(l.Sources())
-	if authors || admitted {
-		value, cut, ok := p.fit("", value, "")
-		if !ok {
-			row.Dropped = true
-			return nil
-		}
-		row.Admitted = admitted
-		row.Truncated = row.Truncated || cut
-		b.bare(row, value)
-		return nil
-	}
-	if p.Style == StyleInline {
+	bare := authors || admitted
+	if !bare && p.Style == StyleInline {
 		if err := oneLine(value, "value"); err != nil {
-			return err
+			return p.in(err)
 		}
 	}
-	banner := p.Banner.String()
 	if p.Budget.Set {
-		before, after, err := b.around(p, banner)
-		if err != nil {
-			return err
+		var before, after string
+		if !bare {
+			var err error
+			if before, after, err = b.around(p); err != nil {
+				return err
+			}
 		}
 		fitted, cut, ok := p.fit(before, value, after)
 		if !ok {
 			row.Dropped = true
+			b.r.pieces = append(b.r.pieces, piece{})
 			return nil
 		}
-		value = fitted
-		row.Truncated = row.Truncated || cut
+		value, row.Truncated = fitted, row.Truncated || cut
 	}
-	b.fence(row, p.Style, banner, p.attrs, value)
+	if bare {
+		row.Admitted = admitted
+		b.plain(row, value)
+	} else {
+		b.fence(row, p.Style, p, value)
+	}
 	return nil
+}
+
+// in names the part that an error is about.
+func (p *Part) in(err error) error {
+	return fmt.Errorf("part %q of kind %q: %w", p.Channel, p.Kind, err)
 }
 
 // admits says whether the part's class lets data of these origins go bare. Data
@@ -275,150 +275,191 @@ func (p *Part) admits(sources trust.Set) bool {
 	return p.Authoritative && sources.Len() > 0 && !sources.Has("") && sources.SubsetOf(p.Admits)
 }
 
-// bare writes data as it is.
-func (b *builder) bare(row *Row, value string) {
-	b.r.segs = append(b.r.segs, seg{value, segText, false})
-	row.BytesOut = len(value)
-	row.value = value
+// plain writes data as it is.
+func (b *builder) plain(row *Row, value string) {
+	b.r.pieces = append(b.r.pieces, piece{value: value})
+	row.BytesOut, row.value = len(value), value
+	b.size += len(value)
 }
 
-// fence writes data inside a fence. It is the one place that does.
-func (b *builder) fence(row *Row, style Style, banner, attrs, value string) {
-	segs, out := b.r.segs, len(value)
-	if banner != "" {
-		gap := "\n"
-		if style == StyleInline {
-			gap = " "
+// fence writes data inside a fence. It is the one place that does; p is nil where
+// there are neither banner nor attributes.
+func (b *builder) fence(row *Row, style Style, p *Part, value string) {
+	b.r.pieces = append(b.r.pieces, piece{value: value, part: p, style: style, fenced: true})
+	row.Fenced, row.Style, row.value = true, style, value
+	row.BytesOut = lenOpen + len(value) + lenClose
+	if p != nil {
+		row.Banner = p.Banner.String()
+		switch style {
+		case StyleLabelled:
+			row.BytesOut = lenOpenLabel + len(p.attrs) + len(value) + lenCloseLabel
+		case StyleInline:
+			row.BytesOut = lenOpenLabel + len(p.attrs) + len(value) + lenCloseLabel - len("\n")
 		}
-		segs = append(segs, seg{banner, segText, false}, seg{gap, segText, false})
-		out += len(banner) + len(gap)
-	}
-	switch style {
-	case StyleData:
-		segs = append(segs, seg{"", segOpen, false}, seg{value, segValue, false}, seg{"", segClose, false})
-		out += lenOpen + lenClose
-	default:
-		segs = append(segs, seg{"", segOpenLabel, false}, seg{attrs, segAttrs, false}, seg{value, segValue, false})
-		out += lenOpenLabel + len(attrs)
-		if style == StyleInline {
-			segs = append(segs, seg{"", segCloseLine, false})
-			out += lenCloseLabel - len("\n")
-		} else {
-			segs = append(segs, seg{"", segCloseLabel, false})
-			out += lenCloseLabel
+		if row.Banner != "" {
+			row.BytesOut += len(row.Banner) + 1
 		}
-		b.labelled = true
 	}
-	row.Fenced, row.Style, row.Banner, row.BytesOut, row.value = true, style, banner, out, value
-	b.r.segs, b.fenced = segs, true
+	b.size += row.BytesOut
+	b.fenced, b.labelled = true, b.labelled || style != StyleData
 }
 
 // around is what stands around the value of a fenced part, for measuring.
-func (b *builder) around(p *Part, banner string) (before, after string, err error) {
-	nonce := "000000000000" // as long as any, and that is all that bytes and characters count
+func (b *builder) around(p *Part) (before, after string, err error) {
+	m := rendered{tags: tags([]byte("000000000000"))} // as long as any, and bytes and characters count no more
 	if p.Budget.Unit == Tokens {
 		if b.measured = true; b.r.tags == "" {
 			if err := b.mint(); err != nil {
 				return "", "", err
 			}
 		}
-		nonce = b.r.nonce()
+		m.tags = b.r.tags
 	}
-	if banner != "" {
-		before = banner + "\n"
-		if p.Style == StyleInline {
-			before = banner + " "
+	m.labels = labels(m.nonce())
+	t := m.fence(&piece{part: p, style: p.Style, fenced: true})
+	return t[0] + t[1] + t[2] + t[3], t[5], nil
+}
+
+// fence is the text of a piece: banner, gap, opening tag, attributes, value, closing
+// tag.
+func (r *rendered) fence(p *piece) (t [6]string) {
+	t[4] = p.value
+	if !p.fenced {
+		return t
+	}
+	gap := "\n"
+	switch p.style {
+	case StyleData:
+		t[2], t[5] = r.tags[:lenOpen], r.tags[lenOpen-1:]
+	case StyleLabelled:
+		t[2], t[3], t[5] = r.labels[:lenOpenLabel], p.part.attrs, r.labels[lenOpenLabel:]
+	case StyleInline:
+		t[2], t[3], t[5] = r.labels[:lenOpenLabel], p.part.attrs, r.labels[lenOpenLabel+1:]
+		gap = " "
+	}
+	if p.part != nil && p.part.Banner.Len() > 0 {
+		t[0], t[1] = p.part.Banner.String(), gap
+	}
+	return t
+}
+
+func tags(nonce []byte) string {
+	var room [lenOpen + lenClose]byte
+	t := append(append(append(room[:0], dataOpen...), nonce...), ">\n"...)
+	return string(append(append(append(t, dataClose...), nonce...), ">"...))
+}
+
+func labels(nonce string) string {
+	return labelOpen + nonce + "\"\n" + labelClose + nonce + `">`
+}
+
+// all is the text of a message, run by run.
+func (r *rendered) all(which int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		pieces := r.pieces[:r.system]
+		if which == 1 {
+			pieces = r.pieces[r.system:]
+		}
+		spans := r.spans[which]
+		for i := range spans {
+			switch s := &spans[i]; s.kind {
+			case spanText:
+				if s.when && r.tags == "" {
+					continue
+				}
+				if !yield(s.text) {
+					return
+				}
+			case spanNonce:
+				if !yield(r.nonce()) {
+					return
+				}
+			default:
+				for _, t := range r.fence(&pieces[0]) {
+					if t != "" && !yield(t) {
+						return
+					}
+				}
+				pieces = pieces[1:]
+			}
 		}
 	}
-	if p.Style == StyleData {
-		return before + dataOpen + nonce + ">\n", "\n" + dataClose + nonce + ">", nil
-	}
-	before += labelOpen + nonce + `"` + p.attrs
-	after = "\n" + labelClose + nonce + `">`
-	if p.Style == StyleInline {
-		after = after[1:]
-	}
-	return before, after, nil
 }
 
 // collides says whether the nonce occurs in anything but the tags: in a value, which
 // would let it close its fence, or in bare text, which would make the message
 // ambiguous to read.
 func (b *builder) collides() bool {
-	f := newFinder(b.r.nonce())
-	bareBefore := false
-	for i := range b.r.segs {
-		s := &b.r.segs[i]
-		if s.kind >= segNonce {
-			bareBefore = false
-			continue
+	r := b.r
+	f := newFinder(r.nonce())
+	pieces := r.pieces
+	var t tail
+	for _, spans := range r.spans {
+		t.n = 0
+		for i := range spans {
+			switch s := &spans[i]; s.kind {
+			case spanText:
+				if f.in(s.text) >= 0 || t.joins(f, s.text) {
+					return true
+				}
+			case spanNonce:
+				t.n = 0 // what it makes with its neighbours is the author's doing
+			default:
+				p := &pieces[0]
+				pieces = pieces[1:]
+				switch {
+				case f.in(p.value) >= 0:
+					return true
+				case !p.fenced && t.joins(f, p.value):
+					return true
+				case !p.fenced:
+					continue
+				case p.part != nil && (f.in(p.part.attrs) >= 0 || f.in(p.part.Banner.String()) >= 0 || t.joins(f, p.part.Banner.String())):
+					return true
+				}
+				t.n = 0 // a tag stands between the text before and after it
+			}
 		}
-		if f.in(s.text) >= 0 {
-			return true
-		}
-		// Two bare runs side by side may make the nonce between them. A value has a
-		// tag on either side.
-		bare := s.kind == segText
-		if bare && bareBefore && f.across(b.r.segs[:i+1]) {
-			return true
-		}
-		bareBefore = bare
 	}
 	return false
 }
 
-// across says whether the nonce reaches into the last of some bare runs from those
-// before it.
-func (f finder) across(segs []seg) bool {
-	var room [2 * nonceLen]byte
-	last := segs[len(segs)-1].text
-	tail := room[:0]
-	for i := len(segs) - 2; i >= 0 && segs[i].kind == segText && len(tail) < nonceLen-1; i-- {
-		t := segs[i].text
-		t = t[max(0, len(t)-(nonceLen-1-len(tail))):]
-		tail = append([]byte(t), tail...)
-	}
-	tail = append(tail, last[:min(len(last), nonceLen-1)]...)
-	return f.in(string(tail)) >= 0
+// tail is the end of the bare text before, as far as a nonce can reach over it into
+// what follows.
+type tail struct {
+	b [nonceLen - 1]byte
+	n int // how much of the end of b it is; 0 also when it does not end in a hex character
 }
 
-// fill puts the tags in, takes out what depends on a fence when there is none, and
-// measures the messages.
-func (b *builder) fill() error {
-	r := b.r
-	var labels string
-	if b.labelled {
-		labels = labelTags(r.nonce())
+// joins says whether bare text s makes the nonce together with what stands before it,
+// and goes on to the end of s.
+func (t *tail) joins(f finder, s string) bool {
+	if s == "" {
+		return false
 	}
-	for i := range r.segs {
-		s := &r.segs[i]
-		if s.kind >= segNonce || s.when {
-			switch {
-			case s.when && r.tags == "":
-				s.text = ""
-			case s.kind == segNonce && r.tags == "":
-				return errors.New("fence: the nonce is written where nothing is fenced: put it in a WhenFenced")
-			case s.kind == segNonce:
-				s.text = r.nonce()
-			case s.kind == segOpen:
-				s.text = r.tags[:lenOpen]
-			case s.kind == segClose:
-				s.text = r.tags[lenOpen-1:]
-			case s.kind == segOpenLabel:
-				s.text = labels[:lenOpenLabel]
-			case s.kind == segCloseLabel:
-				s.text = labels[lenOpenLabel:]
-			case s.kind == segCloseLine:
-				s.text = labels[lenOpenLabel+1:]
-			}
+	if t.n > 0 && hexByte(s[0]) {
+		var window [2 * (nonceLen - 1)]byte
+		n := copy(window[:], t.b[len(t.b)-t.n:])
+		n += copy(window[n:], s[:min(len(s), nonceLen-1)])
+		if f.in(string(window[:n])) >= 0 {
+			return true
 		}
-		if i < r.system {
-			r.size[0] += len(s.text)
-		} else {
-			r.size[1] += len(s.text)
-		}
+	} else {
+		t.n = 0
 	}
-	return nil
+	if !hexByte(s[len(s)-1]) {
+		t.n = 0
+		return false
+	}
+	k := min(len(s), len(t.b))
+	copy(t.b[:], t.b[k:])
+	copy(t.b[len(t.b)-k:], s[len(s)-k:])
+	t.n = min(len(t.b), t.n+k)
+	return false
+}
+
+func hexByte(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
 // Valid says whether Render made it.
@@ -460,13 +501,6 @@ func (r Rendered) WriteSystem(w io.Writer) (int64, error) { return r.write(w, 0)
 // WriteUser streams the user message to w, as WriteSystem does.
 func (r Rendered) WriteUser(w io.Writer) (int64, error) { return r.write(w, 1) }
 
-func (r *rendered) message(which int) []seg {
-	if which == 0 {
-		return r.segs[:r.system]
-	}
-	return r.segs[r.system:]
-}
-
 func (r Rendered) len(which int) int {
 	if r.r == nil {
 		return 0
@@ -480,15 +514,14 @@ func (r Rendered) message(which int) string {
 		return ""
 	}
 	m.once[which].Do(func() {
-		segs := m.message(which)
-		if len(segs) == 1 {
-			m.text[which] = segs[0].text // the author's text alone: nothing to build
+		if spans := m.spans[which]; len(spans) == 1 && spans[0].kind == spanText && !spans[0].when {
+			m.text[which] = spans[0].text // the author's text alone: nothing to build
 			return
 		}
 		var b strings.Builder
 		b.Grow(m.size[which])
-		for i := range segs {
-			b.WriteString(segs[i].text)
+		for t := range m.all(which) {
+			b.WriteString(t)
 		}
 		m.text[which] = b.String()
 	})
@@ -499,8 +532,8 @@ func (r Rendered) append(dst []byte, which int) []byte {
 	if r.r == nil {
 		return dst
 	}
-	for _, s := range r.r.message(which) {
-		dst = append(dst, s.text...)
+	for t := range r.r.all(which) {
+		dst = append(dst, t...)
 	}
 	return dst
 }
@@ -513,10 +546,10 @@ func (r Rendered) write(w io.Writer, which int) (written int64, err error) {
 	if !ok {
 		sw = &chunks{w: w, buf: make([]byte, 0, min(r.r.size[which], 16<<10))}
 	}
-	for _, s := range r.r.message(which) {
-		n, err := sw.WriteString(s.text)
+	for t := range r.r.all(which) {
+		n, err := sw.WriteString(t)
 		written += int64(n)
-		if err == nil && n < len(s.text) {
+		if err == nil && n < len(t) {
 			err = io.ErrShortWrite
 		}
 		if err != nil {

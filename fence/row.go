@@ -13,21 +13,21 @@ type Row struct {
 	Kind          string // "key", "scalar", or what Part.Kind said
 	Label         trust.Label
 	Trust         string // as declared
-	Authoritative bool   // as declared
-	Admitted      bool   // went bare because its class admits all its origins
-	Fenced        bool   // went inside a fence; Style and Banner are those that were written
-	Style         Style
-	Banner        string
-	BytesIn       int // of the value, before anything was cut
-	BytesOut      int // of everything the part put into the prompt
+	Banner        string // as written before the fence
+	BytesIn       int    // of the value, before anything was cut
+	BytesOut      int    // of everything the part put into the prompt
+	Position      int    // place among the parts of the prompt, from 0, system first
 	Budget        Budget
+	Authoritative bool  // as declared
+	Admitted      bool  // went bare because its class admits all its origins
+	Fenced        bool  // went inside a fence
+	Style         Style // of that fence
 	Truncated     bool
 	Dropped       bool // its budget did not hold it; nothing of it is in the prompt
 	Altered       bool
-	Position      int // place among the parts of the prompt, from 0, system first
 
-	value  string
 	scalar bool
+	value  string
 }
 
 // Value is what was carried of the value, cut and marked as it was, without fence
