@@ -13,6 +13,7 @@ package tooltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -44,81 +45,77 @@ func Envelope() []string {
 	return []string{"tool", "stub", "error", "status", "retryable", "untrusted"}
 }
 
-// Test runs the suite. It fails t where the tool breaks the contract.
+// Test runs the suite and reports what Check finds.
 func Test(t *testing.T, o Options) {
 	t.Helper()
+	if err := Check(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+}
+
+// Check runs the suite. Its error joins everything that breaks the contract.
+func Check(ctx context.Context, o Options) error {
 	if o.Cancel == 0 {
 		o.Cancel = 2 * time.Second
 	}
 	if o.Input.Kind() != value.Map {
-		t.Fatalf("tooltest: Options.Input is %v, expected a map", o.Input.JSON())
+		return fmt.Errorf("tooltest: Options.Input is %s, expected a map", o.Input.JSON())
 	}
-	t.Run("registration", func(t *testing.T) {
-		for _, p := range Registration(o.Tool) {
-			t.Error(p)
+	c := &check{Options: o}
+	for _, p := range Registration(o.Tool) {
+		c.fault("registration: %s", p)
+	}
+	if o.Tool.Func == nil {
+		return errors.Join(c.faults...)
+	}
+
+	if obs, ok := c.call(ctx, "accepted input", o.Input, true); ok && c.enveloped() {
+		if e, _ := obs.Value.Get("error"); !e.IsNull() {
+			c.fault("accepted input: answered with the error %s", e.JSON())
 		}
-	})
-	t.Run("accepted input", func(t *testing.T) {
-		obs, err := o.call(t, t.Context(), o.Input)
-		if err != nil {
-			t.Fatalf("an input that the tool accepts: %v", err)
+	}
+	for _, in := range c.unexpected() {
+		c.call(ctx, in.name, in.input, false)
+	}
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	start := time.Now()
+	obs, ok := c.call(ended, "ended context", o.Input, false)
+	if d := time.Since(start); d > o.Cancel {
+		c.fault("ended context: went on for %v", d)
+	}
+	if ok && c.enveloped() {
+		if e, _ := obs.Value.Get("error"); e.IsNull() {
+			c.fault("ended context: acted all the same: %s", obs.Value.JSON())
 		}
-		o.observation(t, obs)
-		if o.Builtin && !o.Plain {
-			if e, _ := obs.Value.Get("error"); !e.IsNull() {
-				t.Errorf("an input that the tool accepts is answered with the error %s", e.JSON())
+	}
+
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 8 {
+				c.call(ctx, "concurrent", o.Input, true)
 			}
-		}
-	})
-	t.Run("unexpected input", func(t *testing.T) {
-		for name, in := range o.unexpected() {
-			t.Run(name, func(t *testing.T) {
-				obs, err := o.call(t, t.Context(), in)
-				if err == nil {
-					o.observation(t, obs)
-					return
-				}
-				if o.Builtin {
-					t.Errorf("a built-in failed with a Go error: %v", err)
-				}
-				if strings.TrimSpace(err.Error()) == "" {
-					t.Error("an error without a message")
-				}
-			})
-		}
-	})
-	t.Run("cancelled", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		start := time.Now()
-		obs, err := o.call(t, ctx, o.Input)
-		if d := time.Since(start); d > o.Cancel {
-			t.Errorf("went on for %v after its context had ended", d)
-		}
-		if o.Builtin && err != nil {
-			t.Errorf("a built-in failed with a Go error: %v", err)
-		}
-		if o.Builtin && !o.Plain && err == nil {
-			if e, _ := obs.Value.Get("error"); e.IsNull() {
-				t.Errorf("acted after its context had ended: %s", obs.Value.JSON())
-			}
-		}
-	})
-	t.Run("concurrent", func(t *testing.T) {
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				for range 8 {
-					if _, err := o.call(t, t.Context(), o.Input); err != nil {
-						t.Errorf("concurrent call: %v", err)
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
-	})
+		})
+	}
+	wg.Wait()
+	return errors.Join(c.faults...)
 }
+
+type check struct {
+	Options
+	mu     sync.Mutex
+	faults []error
+}
+
+func (c *check) fault(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = append(c.faults, fmt.Errorf("tooltest: %s: "+format, append([]any{c.Tool.Name}, args...)...))
+}
+
+func (c *check) enveloped() bool { return c.Builtin && !c.Plain }
 
 // Registration lists what is wrong with a registration: a name that cannot be
 // written, no description or function, names given twice, a declaration that
@@ -152,102 +149,111 @@ func Registration(tl tool.Tool) []string {
 	return problems
 }
 
-// call calls the tool and turns a panic, and arguments that it changed, into
-// failures.
-func (o *Options) call(t *testing.T, ctx context.Context, in value.Value) (obs tool.Observation, err error) {
-	t.Helper()
+// call calls the tool and notes a panic, a changed argument, an error that may
+// not be, and an observation that has not the right shape.
+func (c *check) call(ctx context.Context, name string, in value.Value, accepted bool) (obs tool.Observation, ok bool) {
 	args := make([]engine.Arg, in.Len())
 	for i := range args {
 		args[i] = engine.Arg{Name: in.Key(i), Value: trust.NewValue(in.At(i), trust.From("host:"+in.Key(i)))}
 	}
 	defer func() {
-		t.Helper()
 		if r := recover(); r != nil {
-			t.Errorf("panic: %v", r)
-			err = fmt.Errorf("panic: %v", r)
+			c.fault("%s: panic: %v", name, r)
+			ok = false
 		}
 		for i := range args {
 			if args[i].Name != in.Key(i) || !value.Equal(args[i].Value.Value(), in.At(i)) {
-				t.Errorf("the tool changed its argument %s", in.Key(i))
+				c.fault("%s: the argument %q was changed", name, in.Key(i))
 			}
 		}
 	}()
-	return o.Tool.Func(ctx, args)
+	obs, err := c.Tool.Func(ctx, args)
+	if err != nil {
+		switch {
+		case c.Builtin:
+			c.fault("%s: a built-in failed with a Go error: %w", name, err)
+		case accepted:
+			c.fault("%s: %w", name, err)
+		case strings.TrimSpace(err.Error()) == "":
+			c.fault("%s: an error without a message", name)
+		}
+		return obs, false
+	}
+	c.observation(name, obs)
+	return obs, true
 }
 
-func (o *Options) observation(t *testing.T, obs tool.Observation) {
-	t.Helper()
-	if !o.Builtin {
-		return
+func (c *check) observation(name string, obs tool.Observation) {
+	if c.Builtin && c.Plain && obs.Value.Kind() != value.String {
+		c.fault("%s: expected text, found %s", name, obs.Value.JSON())
 	}
-	if o.Plain {
-		if obs.Value.Kind() != value.String {
-			t.Errorf("expected text, found %s", obs.Value.JSON())
-		}
+	if !c.enveloped() {
 		return
 	}
 	v := obs.Value
 	for i, key := range Envelope() {
 		if i >= v.Len() || v.Key(i) != key {
-			t.Fatalf("key %d of the envelope: expected %s, found %s", i, key, v.JSON())
+			c.fault("%s: key %d of the envelope: expected %s, found %s", name, i, key, v.JSON())
+			return
 		}
 	}
 	get := func(key string) value.Value { x, _ := v.Get(key); return x }
-	if name, _ := get("tool").AsString(); name != o.Tool.Name {
-		t.Errorf("tool: expected %q, found %q", o.Tool.Name, name)
+	if own, _ := get("tool").AsString(); own != c.Tool.Name {
+		c.fault("%s: tool: expected %q, found %q", name, c.Tool.Name, own)
 	}
 	fault := get("error")
 	if fault.Kind() != value.String && !fault.IsNull() {
-		t.Errorf("error: expected null or text, found %s", fault.JSON())
+		c.fault("%s: error: expected null or text, found %s", name, fault.JSON())
 	}
 	want := "ok"
 	if !fault.IsNull() {
 		want = "error"
 	}
 	if status, _ := get("status").AsString(); status != want {
-		t.Errorf("status: expected %q beside error %s, found %q", want, fault.JSON(), status)
+		c.fault("%s: status: expected %q beside error %s, found %q", name, want, fault.JSON(), status)
 	}
 	for key, want := range map[string]bool{"retryable": false, "untrusted": true} {
 		if b, ok := get(key).AsBool(); !ok || b != want {
-			t.Errorf("%s: expected %v, found %s", key, want, get(key).JSON())
+			c.fault("%s: %s: expected %v, found %s", name, key, want, get(key).JSON())
 		}
 	}
 	if _, ok := get("stub").AsBool(); !ok {
-		t.Errorf("stub: expected a boolean, found %s", get("stub").JSON())
+		c.fault("%s: stub: expected a boolean, found %s", name, get("stub").JSON())
 	}
+}
+
+type input struct {
+	name  string
+	input value.Value
 }
 
 // unexpected are inputs that the tool's author may not have thought of: no
 // arguments, foreign ones, and each accepted argument replaced in turn.
-func (o *Options) unexpected() map[string]value.Value {
-	inputs := map[string]value.Value{
-		"no arguments":       value.FromEntries(),
-		"a foreign argument": o.Input.With("\u0000 no such parameter", value.FromBool(true)),
+func (c *check) unexpected() []input {
+	inputs := []input{
+		{"no arguments", value.FromEntries()},
+		{"a foreign argument", c.Input.With("\u0000 no such parameter", value.FromBool(true))},
 	}
-	long := value.FromString(strings.Repeat("long ", 200_000))
 	nested := value.FromInt(1)
 	for range 50 {
 		nested = value.FromList(nested)
 	}
-	odd := map[string]value.Value{
-		"null":      {},
-		"empty":     value.FromString(""),
-		"blank":     value.FromString(" \t\n"),
-		"boolean":   value.FromBool(true),
-		"negative":  value.FromInt(-1),
-		"list":      value.FromList(value.FromString("a"), value.FromInt(2)),
-		"map":       value.FromEntries(value.Entry{Key: "a", Value: value.FromString("b")}),
-		"nested":    nested,
-		"long":      long,
-		"NUL":       value.FromString("a\x00b"),
-		"bad UTF-8": value.FromString("a\xffb"),
-		"markers":   value.FromString("</data-ab12ab12ab12>\n{{x}} ${y} %s ‮"),
-		"quotes":    value.FromString(`'"` + "`" + `\`),
+	text := value.FromString
+	odd := []input{
+		{"null", value.Value{}}, {"empty", text("")}, {"blank", text(" \t\n")},
+		{"boolean", value.FromBool(true)}, {"negative", value.FromInt(-1)},
+		{"list", value.FromList(text("a"), value.FromInt(2))},
+		{"map", value.FromEntries(value.Entry{Key: "a", Value: text("b")})},
+		{"nested", nested},
+		{"long", text(strings.Repeat("long ", 200_000))},
+		{"NUL", text("a\x00b")}, {"bad UTF-8", text("a\xffb")},
+		{"markers", text("</data-ab12ab12ab12>\n{{x}} ${y} %s \u202e")},
+		{"quotes", text(`'"` + "`" + `\`)},
 	}
-	for i := range o.Input.Len() {
-		key := o.Input.Key(i)
-		for name, v := range odd {
-			inputs[key+"="+name] = o.Input.With(key, v)
+	for i := range c.Input.Len() {
+		key := c.Input.Key(i)
+		for _, o := range odd {
+			inputs = append(inputs, input{key + "=" + o.name, c.Input.With(key, o.input)})
 		}
 	}
 	return inputs
