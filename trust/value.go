@@ -41,7 +41,7 @@ func (v Value) Lookup(path []string) (Value, bool) {
 }
 
 // At is item i of a list, or the value of entry i of a map, with the label of the
-// whole.
+// whole. Like an index into a slice, i is within the length, or At panics.
 func (v Value) At(i int) Value { return Value{v.v.At(i), v.l} }
 
 // Lower joins by into the label.
