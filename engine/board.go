@@ -27,6 +27,16 @@ func newBoard(syms *symbols) *board {
 	return &board{syms: syms, cells: make([]cell, len(syms.names)), order: make([]int32, 0, len(syms.names))}
 }
 
+// renew is an empty board for another run, in b's arrays where nobody else holds them.
+func (b *board) renew(syms *symbols) *board {
+	if b.frozen || cap(b.cells) < len(syms.names) {
+		return newBoard(syms)
+	}
+	clear(b.cells[:cap(b.cells)])
+	*b = board{syms: syms, cells: b.cells[:len(syms.names)], order: b.order[:0]}
+	return b
+}
+
 func (b *board) clone() *board {
 	c := *b
 	c.cells = slices.Clone(b.cells)
@@ -95,13 +105,12 @@ func (b *board) restore(i int, old cell) {
 	}
 }
 
-// label is the join of all keys' labels: what a judge over the whole board reads.
-func (b *board) label() trust.Label {
-	l := trust.ModelLabel()
+// labels appends the labels of all keys: what a judge over the whole board reads.
+func (b *board) labels(to []trust.Label) []trust.Label {
 	for _, i := range b.order {
-		l = l.Join(b.cells[i].val.Label())
+		to = append(to, b.cells[i].val.Label())
 	}
-	return l
+	return to
 }
 
 func (b *board) at(i int) (string, value.Value) {

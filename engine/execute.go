@@ -22,6 +22,7 @@ type entry struct {
 	over    bool
 	list    trust.Value // what over leads to
 	label   trust.Label // of its root
+	group   GroupID     // of a fan-out
 	n       int         // branches; 1 outside a fan-out
 	charge  int
 	charged bool
@@ -80,7 +81,12 @@ type branch struct {
 func (l *level) fresh(s *state) *entry {
 	e := l.e
 	if e == nil {
-		e = new(entry)
+		if n := len(l.r.entries); n > 0 {
+			e = l.r.entries[n-1]
+			l.r.entries = l.r.entries[:n-1]
+		} else {
+			e = new(entry)
+		}
 		l.e = e
 	}
 	one, pick := &e.one[0], e.pick
@@ -135,6 +141,13 @@ func (l *level) execute(e *entry) {
 	}
 }
 
+// join is the label of an output of e. In a loop it mostly is the label that the
+// output key has already.
+func (l *level) join(e *entry, parts []trust.Label) trust.Label {
+	l.r.parts = parts
+	return trust.JoinReusing(l.board.cells[e.s.output].val.Label(), parts)
+}
+
 func (l *level) effectID(e *entry, b *branch, p Phase) EffectID {
 	return EffectID{Path: l.path, State: e.s.id, Visit: e.visit, Branch: b.index, Phase: p}
 }
@@ -142,7 +155,7 @@ func (l *level) effectID(e *entry, b *branch, p Phase) EffectID {
 // inGroup is the fan-out that bounds an effect of this entry.
 func (l *level) inGroup(e *entry) GroupID {
 	if e.fan {
-		return GroupID(l.path + "/" + e.s.id + "#" + strconv.Itoa(int(e.visit)))
+		return e.group
 	}
 	return l.group
 }
@@ -184,9 +197,9 @@ func (l *level) askProduce(e *entry, b *branch) {
 	p := &b.produce
 	p.Prompt.System = e.s.system
 	doc := &p.Prompt.User
-	label := trust.ModelLabel("model:" + e.s.id)
+	parts := append(l.r.parts[:0], e.s.label)
 	if e.over {
-		label = label.Join(e.label)
+		parts = append(parts, e.label)
 	}
 	doc.Grow(len(e.s.prompt)+1, len(e.s.prompt))
 	for i := range e.s.prompt {
@@ -199,7 +212,7 @@ func (l *level) askProduce(e *entry, b *branch) {
 		if !ok {
 			continue
 		}
-		label = label.Join(v.Label())
+		parts = append(parts, v.Label())
 		d := seg.ref.at(v).Data(l.r.clip)
 		if l.r.opt.Undelimited {
 			doc.Undelimited(seg.ref.label, d)
@@ -216,7 +229,7 @@ func (l *level) askProduce(e *entry, b *branch) {
 			doc.Data("feedback", e.fb.data)
 		}
 	}
-	b.derived = label
+	b.derived = l.join(e, parts)
 	p.effect = effect{l.effectID(e, b, PhaseProduce), l.inGroup(e)}
 	p.Tier, p.Reason, p.Sampling = e.s.tier, e.s.src.Reason, e.s.src.Sample > 0
 	l.r.ask(p, pending{l: l, b: b})
@@ -292,7 +305,7 @@ func (l *level) branchEnded(b *branch) {
 	b.done = b.fail.stop == stopNone
 	if e.fan && b.fail.reason != "" && b.fail.stop == stopNone {
 		b.out = value.FromString(marker(b.fail))
-		b.label = trust.From()
+		b.label = trust.From("failed:" + e.s.id)
 	}
 	l.branchOver()
 }
@@ -407,12 +420,12 @@ func (l *level) askTool(e *entry, b *branch) {
 
 // observed takes a tool's observation. It is External, always.
 func (l *level) observed(b *branch, res Observed) {
-	name := l.e.s.src.Tool
-	decl := l.r.opt.Table[name]
-	label := trust.From("tool:" + name)
+	decl := l.r.opt.Table[l.e.s.src.Tool]
+	parts := append(l.r.parts[:0], l.e.s.label)
 	for _, a := range b.args {
-		label = label.Join(a.Value.Label())
+		parts = append(parts, a.Value.Label())
 	}
+	label := l.join(l.e, parts)
 	if len(decl.Yields) > 0 {
 		label = label.WithSecrecy(decl.Yields...)
 	}
@@ -445,14 +458,11 @@ func (l *level) call(e *entry, b *branch, capped bool, allowance int) {
 		return
 	}
 	args := l.inputs(e, b)
-	label := trust.ModelLabel()
-	if u.acts {
-		label = trust.From()
-	}
+	parts := append(l.r.parts[:0], e.s.label)
 	for _, a := range args {
-		label = label.Join(a.Value.Label())
+		parts = append(parts, a.Value.Label())
 	}
-	b.derived = label
+	b.derived = l.join(e, parts)
 	c := l.child(e, b, u)
 	c.capped, c.allowance = capped, allowance
 	if l.depth+1 > maxDepth {
@@ -481,11 +491,11 @@ func (l *level) call(e *entry, b *branch, capped bool, allowance int) {
 const maxDepth = 8
 
 func (l *level) child(e *entry, b *branch, u *unit) *level {
-	where := l.path + "/" + e.s.id + "#" + strconv.Itoa(int(e.visit))
+	branch := ""
 	if e.fan {
-		where += "[" + strconv.Itoa(int(b.index)) + "]"
+		branch = "[" + strconv.Itoa(int(b.index)) + "]"
 	}
-	c := l.r.level(u, where+"/"+u.m.Name)
+	c := l.r.level(u, l.path+"/"+e.s.id+"#"+strconv.Itoa(int(e.visit))+branch+"/"+u.m.Name)
 	c.depth, c.parent, c.slot = l.depth+1, l, max(0, int(b.index))
 	c.fanned, c.group = l.fanned || e.fan, l.inGroup(e)
 	c.flow = l.flow
@@ -502,10 +512,11 @@ func (l *level) childEnded(c *level) {
 	b.usage = c.total()
 	b.sub, b.hasSub = c.trace, true
 	end := c.end
-	c.e = nil
+	b.child = nil
+	l.r.recycle(c)
 	if end.done {
 		b.out = end.result.Value()
-		b.label = b.derived.Join(end.result.Label())
+		b.label = l.join(l.e, append(l.r.parts[:0], b.derived, end.result.Label()))
 	} else {
 		reason := end.reason
 		if reason == "" {

@@ -182,7 +182,9 @@ func (l *level) askJudge() {
 		user.Data("REASONING", trust.DataOf(r, out))
 	}
 	user.Text(judgeContext)
-	user.Data("CONTEXT", trust.DataOf(l.board.clipped(), l.board.label()))
+	l.r.parts = l.board.labels(l.r.parts[:0])
+	l.seen = trust.JoinReusing(l.seen, l.r.parts)
+	user.Data("CONTEXT", trust.DataOf(l.board.clipped(), l.seen))
 	user.Text(e.conditions())
 
 	p.reads = p.reads[:0]

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/mkl"
@@ -44,7 +45,8 @@ type level struct {
 	forced  []string
 	asked   *asked // this level stands at the handler of an escalation
 
-	injected []string // resume_injected of this level's frame
+	injected []string    // resume_injected of this level's frame
+	seen     trust.Label // what the last judge of this level read
 
 	end finish
 }
@@ -234,6 +236,7 @@ func (l *level) spread(e *entry) failure {
 		e.over = true
 	}
 	e.fan = true
+	e.group = GroupID(l.path + "/" + s.id + "#" + strconv.Itoa(int(e.visit)))
 	e.br = make([]branch, e.n)
 	for i := range e.br {
 		e.br[i].index = int32(i)
@@ -294,19 +297,21 @@ func (l *level) settle() bool {
 		}
 	}
 	out := make([]value.Value, e.n)
-	label := trust.ModelLabel()
-	if s.src.Kind == mkl.Tool {
-		label = trust.From("tool:" + s.src.Tool)
+	parts := l.r.parts[:0]
+	if s.src.Kind != mkl.Call {
+		parts = append(parts, s.label)
+	} else if e.n == 0 {
+		parts = append(parts, trust.ModelLabel("call:"+s.src.Callee))
 	}
 	if e.over {
-		label = label.Join(e.label)
+		parts = append(parts, e.label)
 	}
 	for i := range e.br {
 		b := &e.br[i]
 		out[i] = b.out
-		label = label.Join(b.label)
+		parts = append(parts, b.label)
 	}
-	l.deposit(value.FromList(out...), label)
+	l.deposit(value.FromList(out...), l.join(e, parts).Lowered(trust.LevelModel))
 	return true
 }
 
@@ -328,7 +333,7 @@ func (l *level) deposit(out value.Value, label trust.Label) {
 		}
 	}
 	if tags := l.r.opt.Secrecy[e.s.src.Output]; len(tags) > 0 {
-		v = v.Lower(trust.ModelLabel().WithSecrecy(tags...))
+		v = v.WithSecrecy(tags...)
 	}
 	b.set(sym, v)
 	e.undo, e.deposited = old, true
@@ -446,7 +451,7 @@ func (l *level) result(raw trust.Value) trust.Value {
 		return raw
 	}
 	if !l.board.has(l.u.result) {
-		return trust.NewValue(value.Value{}, trust.ModelLabel())
+		return trust.NewValue(value.Value{}, trust.ModelLabel("machine:"+l.u.m.Name))
 	}
 	return l.board.cells[l.u.result].val
 }

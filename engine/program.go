@@ -56,8 +56,9 @@ func (s *symbols) add(name string) int {
 type state struct {
 	src    *mkl.State
 	id     string
-	tier   mkl.Tier // the state's own or the machine's
-	traced string   // tier as the trace has it
+	tier   mkl.Tier    // the state's own or the machine's
+	label  trust.Label // what every output of the state joins with
+	traced string      // tier as the trace has it
 	prompt []segment
 	system fence.Doc
 	over   *reference
@@ -193,8 +194,16 @@ func (c *compiler) callee(name string) *unit {
 	return u
 }
 
-// settle computes, as a fixed point, which machines can act through a tool.
+// settle computes, as a fixed point, which machines can act through a tool, and
+// then the labels that depend on it.
 func (c *compiler) settle() {
+	defer func() {
+		for _, u := range c.all {
+			for i := range u.states {
+				u.states[i].label = u.states[i].base()
+			}
+		}
+	}()
 	for changed := true; changed; {
 		changed = false
 		for _, u := range c.all {
@@ -210,6 +219,20 @@ func (c *compiler) settle() {
 			}
 		}
 	}
+}
+
+// base is what every output of the state joins with (LANGUAGE.md §8.1).
+func (s *state) base() trust.Label {
+	switch s.src.Kind {
+	case mkl.Tool:
+		return trust.From("tool:" + s.src.Tool)
+	case mkl.Call:
+		if s.callee != nil && s.callee.acts {
+			return trust.From("call:" + s.src.Callee)
+		}
+		return trust.ModelLabel("call:" + s.src.Callee)
+	}
+	return trust.ModelLabel("model:" + s.id)
 }
 
 func (c *compiler) state(u *unit, s *state, src *mkl.State) {

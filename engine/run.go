@@ -28,6 +28,9 @@ type Run struct {
 	cancelled bool
 	shared    bool // a fork reads what pending effects hold: build anew
 	args      []policy.Arg
+	parts     []trust.Label // scratch for joins
+	spare     []*level      // ended children, to be used again
+	entries   []*entry      // and what they executed in
 
 	// resume
 	approve map[string]bool // approval id → approved
@@ -58,7 +61,7 @@ func New(p *Program, in Inputs, o Options) (*Run, error) {
 			continue // the author's own literal, handed in again
 		}
 		if !l.u.owned {
-			v = v.Lower(trust.From()) // nobody answers for this program: no key of it is the author's
+			v = v.Lower(trust.From("host:" + key)) // nobody answers for this program: no key of it is the author's
 		}
 		l.board.put(i, r.tagged(key, v))
 	}
@@ -90,11 +93,38 @@ func prepare(p *Program, o Options) (*Run, error) {
 const defaultClip = 20_000
 
 func (r *Run) level(u *unit, path string) *level {
-	l := &level{r: r, u: u, path: path, cur: -1, board: newBoard(&u.syms), visits: make([]int32, len(u.states))}
+	var l *level
+	if n := len(r.spare); n > 0 {
+		l = r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		*l = level{board: l.board.renew(&u.syms), visits: renew(l.visits, len(u.states)), entered: l.entered[:0]}
+	} else {
+		l = &level{board: newBoard(&u.syms), visits: make([]int32, len(u.states))}
+	}
+	l.r, l.u, l.path, l.cur, l.phase = r, u, path, -1, phaseEnded
 	if i, ok := u.index[u.m.Entry]; ok {
 		l.cur = i
 	}
 	return l
+}
+
+// recycle takes an ended child back. Its trace is its caller's now, and a board
+// that somebody was shown stays as it is.
+func (r *Run) recycle(l *level) {
+	if l.e != nil {
+		r.entries = append(r.entries, l.e)
+		l.e = nil
+	}
+	r.spare = append(r.spare, l)
+}
+
+func renew(s []int32, n int) []int32 {
+	if cap(s) < n {
+		return make([]int32, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 // tagged adds the secrecy tags that the host gave a key.

@@ -511,7 +511,7 @@ func (l *level) restore(f Frames, i int) {
 	for _, c := range x.Board {
 		v := c.Value
 		if !u.owned {
-			v = v.Lower(trust.From())
+			v = v.Lower(trust.From("checkpoint:" + u.m.Name))
 		}
 		k := l.board.intern(c.Key)
 		l.board.set(k, v)
