@@ -2,12 +2,26 @@ package fence
 
 import (
 	"unicode/utf8"
+
+	"github.com/pinfold-dev/pinfold/tokens"
 )
+
+// measuringNonce stands in for the nonce while a budget is measured, so that what a
+// part carries does not depend on the nonce. It is as long as any, and its digits
+// make it cost as many tokens as any.
+const measuringNonce = "000000000000"
 
 const (
 	marker      = "…[truncated]"
 	markerRunes = 12
 )
+
+// around is what stands before and after the value of p in a fence.
+func (p *Part) around() (before, after string) {
+	r := rendered{tags: tags(measuringNonce), labels: labels(measuringNonce)}
+	t := r.fence(&piece{part: p, style: p.Style, fenced: true})
+	return t[0] + t[1] + t[2] + t[3], t[5]
+}
 
 // fit cuts value so that before, value and after together keep to the budget. It
 // cuts between characters and puts the marker where something is missing. It is
@@ -101,9 +115,6 @@ func tailRunes(s string, n int) int {
 	return i
 }
 
-// estimate is the token count that budgets hold to.
-func estimate(s string) int { return len(s) }
-
 // fitTokens looks for the longest cut that fits. Estimates do not add up: a word cut
 // in two may count for more than it did. So whole candidates are measured, fence and
 // all, and only one that was seen to fit is taken.
@@ -111,7 +122,7 @@ func (p *Part) fitTokens(before, value, after string) (fitted string, cut, ok bo
 	var buf []byte
 	fits := func(v string) bool {
 		buf = append(append(append(buf[:0], before...), v...), after...)
-		return estimate(string(buf)) <= p.Budget.Max
+		return tokens.Estimate(string(buf)) <= p.Budget.Max
 	}
 	if fits(value) {
 		return value, false, true

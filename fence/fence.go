@@ -29,8 +29,7 @@
 //   - A Row says what Render did; Row.Fenced is set beside the statements that write
 //     the tags.
 //   - A prompt in which nothing is fenced is the concatenation of its texts, and no
-//     nonce is drawn for it. (One exception: when a budget in tokens drops the only
-//     part there was, a nonce may have been drawn to measure it.)
+//     nonce is drawn for it.
 //
 // # Limits
 //

@@ -93,7 +93,6 @@ type builder struct {
 	draws    int
 	fenced   bool // a fence was written
 	labelled bool // one of them labelled or inline
-	measured bool // the nonce took part in measuring a budget
 }
 
 func (b *builder) render(p *Prompt) error {
@@ -105,20 +104,12 @@ func (b *builder) render(p *Prompt) error {
 		if err := b.mint(); err != nil {
 			return err
 		}
-		if b.measured {
-			if err := b.layOut(p); err != nil {
-				return err
-			}
-		}
 	}
-	switch {
-	case b.labelled:
+	if b.labelled {
 		r.labels = labels(r.nonce())
-	case b.fenced:
-	case b.bare:
+	}
+	if b.bare && !b.fenced {
 		return errors.New("fence: the nonce is written where nothing is fenced: put it in a WhenFenced")
-	default:
-		r.tags = ""
 	}
 	return nil
 }
@@ -135,7 +126,7 @@ func (b *builder) mint() error {
 	if err := b.nonces(&r.draw); err != nil {
 		return fmt.Errorf("fence: drawing a nonce: %w", err)
 	}
-	r.tags = tags(r.draw[:])
+	r.tags = tags(string(r.draw[:]))
 	return checkNonce(r.nonce())
 }
 
@@ -149,8 +140,6 @@ func (r *rendered) nonce() string {
 // layOut makes the pieces and rows of the prompt: all but what the nonce is.
 func (b *builder) layOut(p *Prompt) error {
 	r := b.r
-	r.pieces, b.rows = r.pieces[:0], b.rows[:0]
-	b.fenced, b.labelled, b.bare = false, false, false
 	var when [2]int
 	for i, d := range [2]*Doc{&p.System, &p.User} {
 		b.size, b.when = 0, 0
@@ -242,10 +231,7 @@ func (b *builder) part(p *Part) error {
 	if p.Budget.Set {
 		var before, after string
 		if !bare {
-			var err error
-			if before, after, err = b.around(p); err != nil {
-				return err
-			}
+			before, after = p.around()
 		}
 		fitted, cut, ok := p.fit(before, value, after)
 		if !ok {
@@ -304,22 +290,6 @@ func (b *builder) fence(row *Row, style Style, p *Part, value string) {
 	b.fenced, b.labelled = true, b.labelled || style != StyleData
 }
 
-// around is what stands around the value of a fenced part, for measuring.
-func (b *builder) around(p *Part) (before, after string, err error) {
-	m := rendered{tags: tags([]byte("000000000000"))} // as long as any, and bytes and characters count no more
-	if p.Budget.Unit == Tokens {
-		if b.measured = true; b.r.tags == "" {
-			if err := b.mint(); err != nil {
-				return "", "", err
-			}
-		}
-		m.tags = b.r.tags
-	}
-	m.labels = labels(m.nonce())
-	t := m.fence(&piece{part: p, style: p.Style, fenced: true})
-	return t[0] + t[1] + t[2] + t[3], t[5], nil
-}
-
 // fence is the text of a piece: banner, gap, opening tag, attributes, value, closing
 // tag.
 func (r *rendered) fence(p *piece) (t [6]string) {
@@ -343,10 +313,8 @@ func (r *rendered) fence(p *piece) (t [6]string) {
 	return t
 }
 
-func tags(nonce []byte) string {
-	var room [lenOpen + lenClose]byte
-	t := append(append(append(room[:0], dataOpen...), nonce...), ">\n"...)
-	return string(append(append(append(t, dataClose...), nonce...), ">"...))
+func tags(nonce string) string {
+	return dataOpen + nonce + ">\n" + dataClose + nonce + ">"
 }
 
 func labels(nonce string) string {

@@ -1,9 +1,7 @@
 package fence
 
 import (
-	"unicode"
-	"unicode/utf8"
-
+	"github.com/pinfold-dev/pinfold/display"
 	"github.com/pinfold-dev/pinfold/trust"
 )
 
@@ -51,33 +49,6 @@ func (r *Row) HadToBeFenced() bool {
 	return r.Label.Level() != trust.LevelAuthor && !r.Admitted
 }
 
-// Invisible counts the characters of Value that a person would not see: format and
-// variation characters, tags, fillers, and controls other than tab and line ends.
-// It counts when asked.
-func (r *Row) Invisible() int {
-	n := 0
-	for i := 0; i < len(r.value); {
-		c := r.value[i]
-		if c < utf8.RuneSelf {
-			if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
-				n++
-			}
-			i++
-			continue
-		}
-		x, size := utf8.DecodeRuneInString(r.value[i:])
-		if invisible(x) {
-			n++
-		}
-		i += size
-	}
-	return n
-}
-
-func invisible(r rune) bool {
-	switch {
-	case r >= 0xAC00 && r <= 0xD7A3, r >= 0x3400 && r <= 0x9FFF: // most of what is not ASCII
-		return false
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-}
+// Invisible is how many characters of Value a person would not see (package
+// display says which). It counts when asked.
+func (r *Row) Invisible() int { return display.Invisible(r.value) }

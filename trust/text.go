@@ -35,6 +35,10 @@ func (t Text) String() string { return t.t.S }
 // Len is the length in bytes.
 func (t Text) Len() int { return len(t.t.S) }
 
+// Trim is t without white space at its ends: a part of the author's text is the
+// author's.
+func (t Text) Trim() Text { return Text{raw.Text{S: strings.TrimSpace(t.t.S)}} }
+
 func (t Text) bare() {}
 
 // Join is the parts one after the other.

@@ -34,7 +34,7 @@
 //     take a raw.Text, which only the importers of internal/raw can make;
 //     trust/unchecked, whose import is what an audit lists; and operations that keep
 //     the level of an Author value (Lookup, At, Lower, WithSources, WithSecrecy,
-//     Author, Data, Scalar, Format, Join). A test holds that list against the exported interface.
+//     Author, Data, Scalar, Trim, Format, Join). A test holds that list against the exported interface.
 //   - Forgetting is safe: every zero value of this package is External or empty.
 //   - Labels are not read out of values. A map that looks like a label is a map.
 //
