@@ -141,7 +141,7 @@ func (l *loader) machine(n *yamltree.Node, src mkl.Source, where string) (*mkl.M
 }
 
 func (l *loader) scenario(n *yamltree.Node, nameKey string, known []string) *Case {
-	c := &Case{File: l.file, Line: n.Line}
+	c := &Case{File: l.file, Line: n.Line, params: defaults()}
 	for i, k := range n.Keys {
 		v := n.Values[i]
 		switch {

@@ -113,6 +113,7 @@ func (c *Case) Play() (*Play, error) {
 		Tools:      c.scriptedTools(f),
 		Hooks:      c.scriptedHooks(),
 		Nonces:     counted(),
+		Journal:    c.journal,
 		Sequential: true,
 		MaxWorkers: c.params.workers,
 		Options:    c.params.options,

@@ -21,6 +21,7 @@ import (
 	"github.com/pinfold-dev/pinfold/engine"
 	"github.com/pinfold-dev/pinfold/llm/scripted"
 	"github.com/pinfold-dev/pinfold/mkl"
+	"github.com/pinfold-dev/pinfold/run"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -46,6 +47,8 @@ type Case struct {
 	inputs []value.Entry
 	params params
 	expect expect
+
+	journal run.Journal // of the playing; for tests that need the records
 }
 
 type scriptedTool struct {

@@ -1,0 +1,27 @@
+package cli
+
+// guide is what bare pinfold prints.
+const guide = `pinfold draws trust boundaries through LLM programs: who chose these characters,
+and what are they about to cause?
+
+  pinfold demo injection            see it work, offline
+  pinfold check FILE…               errors and warnings in machines (*.mkl)
+  pinfold lint FILE…                what is probably not meant
+  pinfold fmt FILE…                 the standard layout
+  pinfold test MACHINE --script F   run a machine's scenarios
+  pinfold run MACHINE --set K=V     run a machine against a model
+  pinfold conformance DIR           run every conformance case of a directory
+
+pinfold COMMAND --help lists a command's flags.
+`
+
+type versionCmd struct{}
+
+func (versionCmd) run(a *app) int {
+	if a.flags.Format == "json" {
+		a.out.json(obj(kstr("version", Version)))
+	} else {
+		a.out.print("pinfold ", Version, "\n")
+	}
+	return exitOK
+}
