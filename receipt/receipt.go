@@ -1,9 +1,21 @@
 // Package receipt is the contract of receipt sinks: rows leave the hot path as
-// the renderer wrote them; a sink computes digests, joins the call id, writes.
+// the renderer wrote them; a sink computes digests, joins the call id, writes
+// (TRUST.md §3).
+//
+// A receipt says what was done to each part of a prompt, never what somebody
+// declared should be done: every field comes from the row. A sink never holds
+// the text of a value, only its digest. Implementations must pass receipttest.
+//
+//	rendered, rows, err := fence.Render(prompt, nonces)
+//	// before the prompt goes anywhere:
+//	err = sink.Receipts(ctx, receipt.CallID{Run: run, Effect: effect}, rows)
 package receipt
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/fence"
 )
@@ -11,7 +23,68 @@ import (
 // CallID names one model call: the run id and the effect's canonical text.
 type CallID struct{ Run, Effect string }
 
-// Sink takes the rows of one call. It is safe for concurrent use.
+// String joins the two with a slash. A run id has none.
+func (c CallID) String() string { return c.Run + "/" + c.Effect }
+
+// Sink takes the rows of one call. It is safe for concurrent use, keeps the rows
+// of a call together and in order, and does not keep rows after it returns. An
+// error means that some of them may not be kept.
 type Sink interface {
 	Receipts(ctx context.Context, call CallID, rows []fence.Row) error
+}
+
+// Record is one row as a sink writes it, in the order of its keys
+// (PROMPTS-AND-LANES.md). Fenced stands beside Trust: what was done beside what
+// was declared.
+type Record struct {
+	Channel       string
+	Kind          string
+	Origin        string // the sources, as the text of a label writes them
+	Trust         string // the declared class, "" when none was
+	Fenced        bool
+	Level         string // external, model, author
+	Authoritative bool   // as declared
+	FenceStyle    string // "" when not fenced
+	Banner        string // as it was emitted
+	BytesIn       int
+	BytesOut      int
+	Budget        fence.Budget
+	Truncated     bool
+	Dropped       bool
+	Altered       bool
+	Invisible     int
+	Position      int
+	SHA256        string // hex, of what was carried of the value
+	CallID        string
+	Time          time.Time
+}
+
+// NewRecord is the record of one row of a call. It costs a digest of the value.
+func NewRecord(call CallID, row *fence.Row, at time.Time) Record {
+	digest := sha256.Sum256([]byte(row.Value()))
+	r := Record{
+		Channel:       row.Channel,
+		Kind:          row.Kind,
+		Origin:        row.Origin(),
+		Trust:         row.Trust,
+		Fenced:        row.Fenced,
+		Level:         row.Label.Level().String(),
+		Authoritative: row.Authoritative,
+		Banner:        row.Banner,
+		BytesIn:       row.BytesIn,
+		BytesOut:      row.BytesOut,
+		Budget:        row.Budget,
+		Truncated:     row.Truncated,
+		Dropped:       row.Dropped,
+		Altered:       row.Altered,
+		Invisible:     row.Invisible(),
+		Position:      row.Position,
+		SHA256:        hex.EncodeToString(digest[:]),
+		CallID:        call.String(),
+		Time:          at.UTC(),
+	}
+	if row.Fenced {
+		r.FenceStyle = row.Style.String()
+	}
+	return r
 }
