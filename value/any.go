@@ -18,8 +18,8 @@ const MaxDepth = 100
 
 // FromAny is the value of a Go value of the shape that encoding/json makes:
 // nil, booleans, numbers of every Go type, json.Number, *big.Int, strings,
-// slices, and maps with string keys, which are put in sorted order. A Value
-// stands for itself. Everything else, a number that is not finite, and nesting
+// slices, and maps with string keys, which are put in sorted order; a nil slice or
+// map is an empty one. A Value stands for itself. Everything else, a number that is not finite, and nesting
 // beyond MaxDepth is an error that says where.
 func FromAny(x any) (Value, error) {
 	return fromAny(x, 0)
@@ -76,9 +76,6 @@ func fromReflect(x any, depth int) (Value, error) {
 	case reflect.String:
 		return FromString(r.String()), nil
 	case reflect.Slice, reflect.Array:
-		if r.Kind() == reflect.Slice && r.IsNil() {
-			return Value{}, nil
-		}
 		if r.Type().Elem().Kind() == reflect.Uint8 {
 			break // bytes are text to some and numbers to others
 		}
@@ -86,9 +83,6 @@ func fromReflect(x any, depth int) (Value, error) {
 	case reflect.Map:
 		if r.Type().Key().Kind() != reflect.String {
 			break
-		}
-		if r.IsNil() {
-			return Value{}, nil
 		}
 		keys := make([]string, 0, r.Len())
 		values := make(map[string]any, r.Len())
