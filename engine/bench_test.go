@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/engine"
 	"github.com/pinfold-dev/pinfold/hook"
@@ -108,6 +110,7 @@ func (w *world) drive(b *testing.B, script *scripted.Script, unit string) {
 	b.ReportAllocs()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	start := processor(b)
 	b.ResetTimer()
 	for range b.N {
 		w.c.Model = scripted.New(script)
@@ -120,10 +123,22 @@ func (w *world) drive(b *testing.B, script *scripted.Script, unit string) {
 		}
 	}
 	b.StopTimer()
+	used := processor(b) - start
 	runtime.ReadMemStats(&after)
 	per := float64(b.N) * float64(w.steps)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/per, "ns/"+unit)
+	b.ReportMetric(float64(used.Nanoseconds())/per, "cpu-ns/"+unit)
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/per, "allocs/"+unit)
+}
+
+// processor is the processor time of this process: on a machine that others use
+// too it says more than the wall clock.
+func processor(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func tokens() *scripted.Script {

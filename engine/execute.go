@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pinfold-dev/pinfold/fence"
 	"github.com/pinfold-dev/pinfold/mkl"
 	"github.com/pinfold-dev/pinfold/policy"
 	"github.com/pinfold-dev/pinfold/trust"
@@ -13,8 +14,15 @@ import (
 )
 
 // entry is one entry of a state: what it executes and how its gate is chosen.
-// A level keeps one and uses it again.
+// A level keeps one and uses it again: entering a state clears the small embedded
+// part, and what effects were built in is overwritten when the next is built.
 type entry struct {
+	entered
+	one  [1]branch
+	pick selection
+}
+
+type entered struct {
 	active  bool
 	s       *state
 	visit   int32
@@ -30,7 +38,6 @@ type entry struct {
 
 	reentered bool // resumed inside the state
 
-	one     [1]branch
 	br      []branch
 	waiting int // branches that have not come to anything yet
 	settled bool
@@ -43,12 +50,18 @@ type entry struct {
 	deposited bool
 	truncated bool
 	finish    string
-
-	pick selection
 }
 
 // branch is one execution: the only one, or one of a fan-out.
 type branch struct {
+	outcome
+	args    []Arg
+	reads   []Read
+	produce Produce
+	tool    Tool
+}
+
+type outcome struct {
 	index  int32 // -1 outside a fan-out
 	done   bool
 	parked bool // suspended: stays as it is until the run is resumed
@@ -66,15 +79,10 @@ type branch struct {
 	sub    []TraceStep
 	hasSub bool
 
-	args     []Arg
 	decision policy.Decision
 	approval string
 	ask      *Approval
 	derived  trust.Label // what the output will join with
-	reads    []Read
-
-	produce Produce
-	tool    Tool
 }
 
 // fresh makes the level's entry ready for s.
@@ -89,15 +97,17 @@ func (l *level) fresh(s *state) *entry {
 		}
 		l.e = e
 	}
-	one, pick := &e.one[0], e.pick
-	user, args, reads := one.produce.Prompt.User, one.args[:0], one.reads[:0]
-	*e = entry{active: true, s: s, visit: l.visits[l.cur], n: 1}
-	e.pick.keep(pick)
-	e.one[0].index = -1
+	e.entered = entered{active: true, s: s, visit: l.visits[l.cur], n: 1}
+	b := &e.one[0]
+	b.outcome = outcome{index: -1}
 	e.br = e.one[:]
-	if !l.r.shared { // a fork may still read what these hold
-		user.Reset()
-		e.one[0].produce.Prompt.User, e.one[0].args, e.one[0].reads = user, args, reads
+	e.pick.scan = scan{}
+	e.pick.eligible, e.pick.batch, e.pick.reads = e.pick.eligible[:0], e.pick.batch[:0], e.pick.reads[:0]
+	if l.r.shared { // a fork may still read what these hold
+		b.produce.Prompt.User, b.args, b.reads = fence.Doc{}, nil, nil
+	} else {
+		b.produce.Prompt.User.Reset()
+		b.args, b.reads = b.args[:0], b.reads[:0]
 	}
 	return e
 }

@@ -8,11 +8,18 @@ import (
 
 // selection is where the one scan over a state's gates stands (LANGUAGE.md §7.5).
 type selection struct {
+	scan
 	eligible []bool
-	spent    bool // a repair gate is not eligible: the compiled batches don't hold
-	pos      int
 	batch    []int // gate indexes of the batch a judge was asked about
-	after    int   // where the scan goes on after that batch
+	reads    []Read
+	askHook  Hook
+	askJudge Judge
+}
+
+type scan struct {
+	spent bool // a repair gate is not eligible: the compiled batches don't hold
+	pos   int
+	after int // where the scan goes on after the batch
 
 	hookSeq, judgeSeq int32
 	judged            bool // a judge was consulted, whatever it said
@@ -23,16 +30,6 @@ type selection struct {
 	forced            bool
 	raw               string
 	hook              string
-
-	askHook  Hook
-	askJudge Judge
-	reads    []Read
-}
-
-// keep carries what can be used again from one entry to the next.
-func (p *selection) keep(old selection) {
-	p.eligible, p.batch, p.reads = old.eligible[:0], old.batch[:0], old.reads[:0]
-	p.askJudge.Prompt.User = old.askJudge.Prompt.User
 }
 
 // gates computes, once, which gates are eligible: all but spent repairs.
@@ -311,11 +308,20 @@ func (l *level) mark() *Marks {
 func (l *level) record(g *gate, via Via, pol string) {
 	e := l.e
 	p := &e.pick
-	st := TraceStep{
+	if l.trace == nil {
+		l.trace = make([]TraceStep, 0, 4)
+	}
+	l.trace = append(l.trace, TraceStep{
 		State: e.s.id, Tier: e.s.traced, Step: l.steps,
-		Truncated: e.truncated, FinishReason: e.finish, Cost: e.cost, Policy: pol, GateVia: via,
-		JudgeModel: p.model, JudgeNone: p.none, JudgeParse: string(p.method),
-		JudgeFallback: p.fallback, JudgeRaw: p.raw, JudgeForced: p.forced, Marks: e.marks,
+		Cost: e.cost, Policy: pol, GateVia: via, Judge: p.model, Marks: e.marks,
+	})
+	st := &l.trace[len(l.trace)-1]
+	if p.none > 0 || p.method != "" || p.fallback || p.forced || e.truncated {
+		st.Detail = &Detail{
+			Truncated: e.truncated, FinishReason: e.finish,
+			JudgeNone: p.none, JudgeParse: string(p.method),
+			JudgeFallback: p.fallback, JudgeRaw: p.raw, JudgeForced: p.forced,
+		}
 	}
 	if g != nil {
 		st.Gate, st.HasGate = g.whenText, true
@@ -328,11 +334,15 @@ func (l *level) record(g *gate, via Via, pol string) {
 	}
 	if e.charged {
 		if e.fan {
-			st.Fan = e.fanTrace()
+			st.detail().Fan = e.fanTrace()
 		} else {
 			b := &e.br[0]
-			st.Reasoning = b.reasoning
-			st.SubTrace, st.HasSubTrace = b.sub, b.hasSub
+			if b.reasoning != "" {
+				st.detail().Reasoning = b.reasoning
+			}
+			if b.hasSub {
+				st.detail().SubTrace, st.Detail.HasSubTrace = b.sub, true
+			}
 			if e.hasOutput {
 				st.Output, st.HasOutput = e.text(), true
 			}
@@ -348,15 +358,19 @@ func (l *level) record(g *gate, via Via, pol string) {
 	}
 	l.used.add(e.cost)
 	e.active, e.cost = false, Usage{}
-	if l.trace == nil {
-		l.trace = make([]TraceStep, 0, 4)
+	if !l.r.opt.Quiet {
+		l.r.event(Event{Type: EventStateDone, Machine: l.u.m.Name, Depth: l.depth, State: st.State, Step: st.Step, Policy: pol, Trace: st})
 	}
-	l.trace = append(l.trace, st)
-	last := &l.trace[len(l.trace)-1]
-	l.r.event(Event{Type: EventStateDone, Machine: l.u.m.Name, Depth: l.depth, State: st.State, Step: st.Step, Policy: pol, Trace: last})
 	if l.r.opt.Journal {
-		l.r.record(Record{Kind: RecordStep, ID: l.place(), Step: last})
+		l.r.record(Record{Kind: RecordStep, ID: l.place(), Step: st})
 	}
+}
+
+func (s *TraceStep) detail() *Detail {
+	if s.Detail == nil {
+		s.Detail = new(Detail)
+	}
+	return s.Detail
 }
 
 // text is the output as the trace has it: strings whole, other values clipped.

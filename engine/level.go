@@ -143,7 +143,9 @@ func (l *level) begin(resumed bool) {
 	if resumed {
 		entry = l.u.states[l.cur].id
 	}
-	l.r.event(Event{Type: EventRunStart, Machine: l.u.m.Name, Depth: l.depth, Entry: entry, Resumed: resumed})
+	if !l.r.opt.Quiet {
+		l.r.event(Event{Type: EventRunStart, Machine: l.u.m.Name, Depth: l.depth, Entry: entry, Resumed: resumed})
+	}
 	if l.cur < 0 {
 		l.halt(failure{reason: "state-error: unknown state '" + l.u.m.Entry + "'"}, "")
 		return
@@ -183,7 +185,9 @@ func (l *level) enter() bool {
 	e := l.fresh(s)
 	e.reentered = l.reenter
 	l.reenter, l.asked = false, nil
-	r.event(Event{Type: EventStateStart, Machine: l.u.m.Name, Depth: l.depth, State: s.id, Step: l.steps + 1, Kind: s.src.Kind.String(), Tier: s.traced})
+	if !r.opt.Quiet {
+		r.event(Event{Type: EventStateStart, Machine: l.u.m.Name, Depth: l.depth, State: s.id, Step: l.steps + 1, Kind: s.src.Kind.String(), Tier: s.traced})
+	}
 
 	if s.fan {
 		if f := l.spread(e); f.reason != "" {
@@ -382,7 +386,9 @@ func (l *level) finish(end finish) {
 	if end.done {
 		status = "done"
 	}
-	l.r.event(Event{Type: EventRunFinished, Machine: l.u.m.Name, Depth: l.depth, Status: status, Error: end.reason, At: end.at, Tokens: l.total()})
+	if !l.r.opt.Quiet {
+		l.r.event(Event{Type: EventRunFinished, Machine: l.u.m.Name, Depth: l.depth, Status: status, Error: end.reason, At: end.at, Tokens: l.total()})
+	}
 	if l.parent != nil {
 		l.parent.childEnded(l)
 		return

@@ -17,34 +17,45 @@ type TraceStep struct {
 	Tier  string
 	Step  int
 
-	Output    string
+	Output  string
+	Gate    string
+	Policy  string
+	To      string
+	Hook    string
+	Judge   string // model of the last verdict
+	Cost    Usage
+	GateVia Via
+
 	HasOutput bool
-	// Fan is set for a fan-out: Branches stands in the place of Output.
-	Fan          *FanTrace
+	HasGate   bool
+	HasTo     bool
+
+	Detail *Detail // what most steps do not have; nil when there is nothing
+	Marks  *Marks  // §8; nil when there is none
+}
+
+// Detail is what most steps do not have.
+type Detail struct {
+	Fan          *FanTrace // a fan-out: its branches stand in the place of Output
 	Reasoning    string
 	SubTrace     []TraceStep // of a call outside a fan-out
 	HasSubTrace  bool
 	Truncated    bool
 	FinishReason string
-	Cost         Usage
 
-	Gate    string
-	HasGate bool
-	GateVia Via
-	Policy  string
-	To      string
-	HasTo   bool
-
-	Hook       string
-	JudgeModel string
-	JudgeNone  int
-	JudgeParse string // "", bare, last-number
-
+	JudgeNone     int
+	JudgeParse    string // "", bare, last-number
 	JudgeFallback bool
 	JudgeRaw      string
 	JudgeForced   bool
+}
 
-	Marks *Marks // §8: nil when there is none
+// Fan is what a fan-out's step records by branch, nil for other steps.
+func (s *TraceStep) Fan() *FanTrace {
+	if s.Detail == nil {
+		return nil
+	}
+	return s.Detail.Fan
 }
 
 // FanTrace is what a fan-out's step records by branch.

@@ -30,7 +30,11 @@ func (s *TraceStep) Value() value.Value {
 	if s.HasOutput {
 		o.str("output", s.Output)
 	}
-	if f := s.Fan; f != nil {
+	d := s.Detail
+	if d == nil {
+		d = &Detail{}
+	}
+	if f := d.Fan; f != nil {
 		o.put("branches", value.FromList(f.Branches...))
 		if len(f.Errors) > 0 {
 			errs := make([]value.Value, len(f.Errors))
@@ -58,12 +62,12 @@ func (s *TraceStep) Value() value.Value {
 			o.put("sub_trace", value.FromList(subs...))
 		}
 	}
-	o.text("reasoning", s.Reasoning)
-	if s.HasSubTrace {
-		o.put("sub_trace", Steps(s.SubTrace))
+	o.text("reasoning", d.Reasoning)
+	if d.HasSubTrace {
+		o.put("sub_trace", Steps(d.SubTrace))
 	}
-	o.flag("truncated", s.Truncated)
-	o.text("finish_reason", s.FinishReason)
+	o.flag("truncated", d.Truncated)
+	o.text("finish_reason", d.FinishReason)
 	if s.Cost.total() > 0 {
 		o.put("cost", s.Cost.Value())
 	}
@@ -72,14 +76,14 @@ func (s *TraceStep) Value() value.Value {
 	o.str("policy", s.Policy)
 	o.nullable("to", s.To, s.HasTo)
 	o.text("hook", s.Hook)
-	o.text("judge_model", s.JudgeModel)
-	o.count("judge_none", s.JudgeNone)
-	o.text("judge_parse", s.JudgeParse)
-	o.flag("judge_fallback", s.JudgeFallback)
-	if s.JudgeFallback {
-		o.str("judge_raw", s.JudgeRaw)
+	o.text("judge_model", s.Judge)
+	o.count("judge_none", d.JudgeNone)
+	o.text("judge_parse", d.JudgeParse)
+	o.flag("judge_fallback", d.JudgeFallback)
+	if d.JudgeFallback {
+		o.str("judge_raw", d.JudgeRaw)
 	}
-	o.flag("judge_forced_choice", s.JudgeForced)
+	o.flag("judge_forced_choice", d.JudgeForced)
 	if m := s.Marks; m != nil {
 		o.flag("decision_tainted", m.DecisionTainted)
 		o.strings("confirmed_on_external", m.ConfirmedOnExternal)
@@ -175,12 +179,14 @@ func (e *Event) Value() value.Value {
 			if t.HasOutput {
 				o.str("output", ellipsis(t.Output, 200))
 			}
-			if t.Fan != nil {
-				o.int("branches", len(t.Fan.Branches))
+			if f := t.Fan(); f != nil {
+				o.int("branches", len(f.Branches))
 			}
 			o.count("tokens", t.Cost.total())
-			o.flag("truncated", t.Truncated)
-			o.text("finish_reason", t.FinishReason)
+			if t.Detail != nil {
+				o.flag("truncated", t.Detail.Truncated)
+				o.text("finish_reason", t.Detail.FinishReason)
+			}
 		}
 	case EventRunFinished:
 		o.str("status", e.Status)
@@ -713,10 +719,12 @@ func (r *frameReader) step(v value.Value) TraceStep {
 	}
 	s := TraceStep{
 		State: text("state"), Tier: text("tier"), Step: num("step"),
+		Policy: text("policy"), Hook: text("hook"), Judge: text("judge_model"),
+	}
+	d := Detail{
 		Reasoning: text("reasoning"), Truncated: flag("truncated"), FinishReason: text("finish_reason"),
-		Policy: text("policy"), Hook: text("hook"), JudgeModel: text("judge_model"), JudgeNone: num("judge_none"),
-		JudgeParse: text("judge_parse"), JudgeFallback: flag("judge_fallback"), JudgeRaw: text("judge_raw"),
-		JudgeForced: flag("judge_forced_choice"),
+		JudgeNone: num("judge_none"), JudgeParse: text("judge_parse"), JudgeFallback: flag("judge_fallback"),
+		JudgeRaw: text("judge_raw"), JudgeForced: flag("judge_forced_choice"),
 	}
 	s.Output, s.HasOutput = str("output")
 	s.Gate, s.HasGate = str("gate")
@@ -756,9 +764,13 @@ func (r *frameReader) step(v value.Value) TraceStep {
 				f.SubTraces = append(f.SubTraces, r.trace("trace.sub_trace", sub.At(i)))
 			}
 		}
-		s.Fan = f
+		d.Fan = f
 	} else if hasSub {
-		s.SubTrace, s.HasSubTrace = r.trace("trace.sub_trace", sub), true
+		d.SubTrace, d.HasSubTrace = r.trace("trace.sub_trace", sub), true
+	}
+	if d.Fan != nil || d.HasSubTrace || d.Reasoning != "" || d.Truncated || d.FinishReason != "" ||
+		d.JudgeNone > 0 || d.JudgeParse != "" || d.JudgeFallback || d.JudgeForced {
+		s.Detail = &d
 	}
 	m := Marks{
 		DecisionTainted: flag("decision_tainted"), ConfirmedOnExternal: list("confirmed_on_external"),

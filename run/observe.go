@@ -92,7 +92,7 @@ func (d *driver) observe(events []engine.Event) {
 					sl.failed = "call-failed: " + e.Error
 				}
 			}
-		case e.Type == engine.EventStateDone && e.Trace != nil && e.Trace.Fan != nil:
+		case e.Type == engine.EventStateDone && e.Trace != nil && e.Trace.Fan() != nil:
 			d.unseen(e)
 		}
 		d.tell(e)
@@ -120,12 +120,12 @@ func (d *driver) unseen(e *engine.Event) {
 	at := place{e.Machine, e.Depth, e.State}
 	told := d.told[at]
 	delete(d.told, at)
-	for i := range e.Trace.Fan.Branches {
+	for i := range e.Trace.Fan().Branches {
 		if told[i] {
 			continue
 		}
 		b := &BranchDone{Machine: e.Machine, Depth: e.Depth, State: e.State, Index: i}
-		for _, f := range e.Trace.Fan.Errors {
+		for _, f := range e.Trace.Fan().Errors {
 			if f.Index == i {
 				b.Error = f.Error
 			}
