@@ -1,0 +1,274 @@
+package flow
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// sink is a value that becomes model input.
+type sink struct {
+	fn   *ssa.Function
+	pos  token.Pos
+	name string
+	role string
+	vals []ssa.Value
+}
+
+func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
+	if a.in.Report != nil && !a.in.Report(f) {
+		return
+	}
+	if f.Synthetic != "" && f.Origin() == nil && f.Name() != "init" {
+		return // wrappers repeat what they wrap
+	}
+	add := func(pos token.Pos, name, role string, vals ...ssa.Value) {
+		var text []ssa.Value
+		for _, v := range vals {
+			if v != nil && carriesText(v.Type(), 0) {
+				text = append(text, v)
+			}
+		}
+		if len(text) > 0 || len(vals) > 0 && isConst(vals[0]) {
+			a.sinks = append(a.sinks, sink{fn: f, pos: pos, name: name, role: role, vals: text})
+		}
+	}
+	switch i := instr.(type) {
+	case *ssa.Store:
+		fa, ok := i.Addr.(*ssa.FieldAddr)
+		if !ok {
+			return
+		}
+		n := namedOf(fa.X.Type())
+		if n == nil || n.Obj().Pkg() == nil {
+			return
+		}
+		st, ok := n.Underlying().(*types.Struct)
+		if !ok {
+			return
+		}
+		name := st.Field(fa.Field).Name()
+		if r, ok := a.table.find("field", n.Obj().Pkg().Path(), n.Obj().Name()+"."+name); ok {
+			role := r.role
+			if sib, ok := strings.CutPrefix(role, "@"); ok {
+				role = siblingRole(fa, st, sib)
+			}
+			add(i.Pos(), n.Obj().Pkg().Name()+"."+n.Obj().Name()+"."+name, role, i.Val)
+		} else if role, ok := wireRole(n, st, fa); ok {
+			add(i.Pos(), n.Obj().Pkg().Name()+"."+n.Obj().Name()+"."+name, role, i.Val)
+		}
+	case *ssa.ChangeType:
+		a.findConversion(i, i.X, add)
+	case *ssa.Convert:
+		a.findConversion(i, i.X, add)
+	case ssa.CallInstruction:
+		fn := calleeFunc(i)
+		r, ok := a.table.function("sink", fn)
+		if !ok {
+			return
+		}
+		role := r.role
+		all := a.spread(i)
+		if n, ok := strings.CutPrefix(role, "@"); ok {
+			role = "message"
+			if k, err := strconv.Atoi(n); err == nil && k < len(all) {
+				if s, ok := constString(all[k]); ok {
+					role = s
+				}
+			}
+		}
+		var vals []ssa.Value
+		for k, v := range all {
+			if r.args.has(k) {
+				vals = append(vals, v)
+			}
+		}
+		add(i.Pos(), fn.Pkg().Name()+"."+funcKey(fn), roleName(role), vals...)
+	}
+}
+
+func (a *Analysis) findConversion(i ssa.Value, x ssa.Value, add func(token.Pos, string, string, ...ssa.Value)) {
+	n, ok := types.Unalias(i.Type()).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return
+	}
+	if r, ok := a.table.named("conv", n); ok {
+		add(i.Pos(), n.Obj().Pkg().Name()+"."+n.Obj().Name(), r.role, x)
+	}
+}
+
+// spread lists the arguments of a call without the receiver, variadic elements
+// one by one where they are written out.
+func (a *Analysis) spread(call ssa.CallInstruction) []ssa.Value {
+	c := call.Common()
+	start := 0
+	if !c.IsInvoke() && c.Signature().Recv() != nil {
+		start = 1
+	}
+	var vals []ssa.Value
+	for k := start; k < len(c.Args); k++ {
+		if elems, ok := variadic(call, k); ok {
+			vals = append(vals, elems...)
+			continue
+		}
+		vals = append(vals, c.Args[k])
+	}
+	return vals
+}
+
+// siblingRole is the constant stored to the field named sib of the same object.
+func siblingRole(fa *ssa.FieldAddr, st *types.Struct, sib string) string {
+	refs := fa.X.Referrers()
+	if refs == nil {
+		return "message"
+	}
+	for _, r := range *refs {
+		o, ok := r.(*ssa.FieldAddr)
+		if !ok || st.Field(o.Field).Name() != sib || o.Referrers() == nil {
+			continue
+		}
+		for _, rr := range *o.Referrers() {
+			if s, ok := rr.(*ssa.Store); ok && s.Addr == o {
+				if str, ok := constString(s.Val); ok {
+					return roleName(str)
+				}
+			}
+		}
+	}
+	return "message"
+}
+
+func roleName(s string) string {
+	switch s {
+	case "developer":
+		return "system"
+	case "human":
+		return "user"
+	case "ai", "model", "bot":
+		return "assistant"
+	case "function", "toolResult":
+		return "tool"
+	case "":
+		return "message"
+	}
+	return s
+}
+
+func constString(v ssa.Value) (string, bool) {
+	switch x := v.(type) {
+	case *ssa.Const:
+		if x.Value != nil && x.Value.Kind() == constant.String {
+			return constant.StringVal(x.Value), true
+		}
+	case *ssa.ChangeType:
+		return constString(x.X)
+	case *ssa.Convert:
+		return constString(x.X)
+	case *ssa.MakeInterface:
+		return constString(x.X)
+	}
+	return "", false
+}
+
+func isConst(v ssa.Value) bool {
+	switch x := v.(type) {
+	case *ssa.Const:
+		return true
+	case *ssa.ChangeType:
+		return isConst(x.X)
+	case *ssa.Convert:
+		return isConst(x.X)
+	case *ssa.MakeInterface:
+		return isConst(x.X)
+	}
+	return false
+}
+
+// carriesText reports whether a value of the type can hold text that is not yet
+// inside another sink's type.
+func carriesText(t types.Type, depth int) bool {
+	if depth > 3 {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&types.IsString != 0 || u.Kind() == types.UnsafePointer
+	case *types.Slice:
+		if b, ok := u.Elem().Underlying().(*types.Basic); ok && b.Kind() == types.Byte {
+			return true
+		}
+		return carriesText(u.Elem(), depth+1)
+	case *types.Pointer:
+		return carriesText(u.Elem(), depth+1)
+	case *types.Map:
+		return carriesText(u.Elem(), depth+1) || carriesText(u.Key(), depth+1)
+	case *types.Struct:
+		// param.Opt[string] and its like: a struct that wraps one value.
+		if n, ok := types.Unalias(t).(*types.Named); ok && n.TypeArgs().Len() > 0 {
+			for i := range n.TypeArgs().Len() {
+				if carriesText(n.TypeArgs().At(i), depth+1) {
+					return true
+				}
+			}
+		}
+		return false
+	case *types.Interface, *types.TypeParam:
+		return true
+	}
+	return false
+}
+
+// wireRole recognises a program's own types for a chat endpoint's JSON: a struct
+// whose fields are called role and content (a message), or one that has a model
+// and a prompt (a request).
+func wireRole(n *types.Named, st *types.Struct, fa *ssa.FieldAddr) (string, bool) {
+	names := map[string]int{}
+	for i := range st.NumFields() {
+		if j := jsonName(st.Tag(i)); j != "" {
+			names[j] = i
+		}
+	}
+	me := jsonName(st.Tag(fa.Field))
+	role, hasRole := names["role"]
+	_, hasModel := names["model"]
+	_, hasMessages := names["messages"]
+	switch me {
+	case "content":
+		if hasRole && isStringish(st.Field(role).Type()) {
+			return siblingRole(fa, st, st.Field(role).Name()), true
+		}
+	case "prompt":
+		if hasModel && isStringish(st.Field(fa.Field).Type()) {
+			return "prompt", true
+		}
+	case "system":
+		_, hasPrompt := names["prompt"]
+		if hasModel && (hasMessages || hasPrompt) {
+			return "system", true
+		}
+	case "instructions":
+		if _, ok := names["input"]; ok && hasModel {
+			return "system", true
+		}
+	case "input":
+		if _, ok := names["instructions"]; ok && hasModel {
+			return "user", true
+		}
+	}
+	return "", false
+}
+
+func isStringish(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+func jsonName(tag string) string {
+	v := tagValue(tag, "json")
+	name, _, _ := strings.Cut(v, ",")
+	return name
+}

@@ -1,0 +1,201 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/callgraph/vta"
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+
+	"github.com/pinfold-dev/pinfold/analyzers/flow"
+)
+
+// Options of an audit.
+type Options struct {
+	Dir      string   // where to run; "" is the working directory
+	Patterns []string // package patterns as the go command takes them; none: ./...
+	Tests    bool     // test files too
+	Tags     string   // build tags, comma-separated
+	Env      []string // nil: the process's environment
+
+	// Deps reads the source of every dependency and walks through it. Without it
+	// the source of the module itself is read and dependencies are known by their
+	// types and by the tables.
+	Deps bool
+
+	Config Config
+}
+
+// Failure is a package that could not be analysed.
+type Failure struct {
+	Package string
+	Err     string
+}
+
+// program is what was loaded.
+type program struct {
+	fset    *token.FileSet
+	prog    *ssa.Program
+	funcs   map[*ssa.Function]bool
+	sources []flow.Source
+	report  map[*types.Package]bool
+	failed  []Failure
+	module  string
+	root    string
+	pkgs    []*packages.Package
+	lines   int
+}
+
+const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule | packages.NeedEmbedPatterns
+
+// ErrNoPackages is returned when the patterns match nothing that can be analysed.
+var ErrNoPackages = errors.New("no packages to analyse")
+
+func load(ctx context.Context, o Options) (*program, error) {
+	cfg := &packages.Config{
+		Context: ctx,
+		Mode:    loadMode,
+		Dir:     o.Dir,
+		Env:     o.Env,
+		Tests:   o.Tests,
+		Fset:    token.NewFileSet(),
+	}
+	if o.Deps {
+		cfg.Mode |= packages.NeedDeps
+	}
+	if o.Tags != "" {
+		cfg.BuildFlags = append(cfg.BuildFlags, "-tags="+o.Tags)
+	}
+	patterns := o.Patterns
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	// Callers matter as much as callees: the module's other packages are read
+	// too, and only what the patterns match is reported on.
+	all := patterns
+	whole := len(patterns) == 1 && patterns[0] == "./..."
+	var wanted map[string]bool
+	if !whole {
+		list := *cfg
+		list.Mode = packages.NeedName | packages.NeedModule
+		matched, err := packages.Load(&list, patterns...)
+		if err != nil {
+			return nil, fmt.Errorf("listing packages: %w", err)
+		}
+		wanted = map[string]bool{}
+		dirs := map[string]bool{}
+		for _, p := range matched {
+			wanted[p.PkgPath] = true
+			if p.Module != nil && p.Module.Main {
+				dirs[p.Module.Path] = true
+			}
+		}
+		for d := range dirs {
+			all = append(all[:len(all):len(all)], d+"/...")
+		}
+		sort.Strings(all)
+	}
+	pkgs, err := packages.Load(cfg, all...)
+	if err != nil {
+		return nil, fmt.Errorf("loading packages: %w", err)
+	}
+	p := &program{fset: cfg.Fset, report: map[*types.Package]bool{}, pkgs: pkgs}
+	if p.root, err = filepath.Abs(o.Dir); err != nil {
+		return nil, err
+	}
+	var good []*packages.Package
+	for _, pkg := range pkgs {
+		if pkg.Module != nil && pkg.Module.Main && p.module == "" {
+			p.module = pkg.Module.Path
+			if pkg.Module.Dir != "" {
+				p.root = pkg.Module.Dir
+			}
+		}
+		want := wanted == nil || wanted[pkg.PkgPath]
+		if len(pkg.Errors) > 0 || pkg.IllTyped {
+			if want {
+				p.failed = append(p.failed, Failure{pkg.PkgPath, failure(pkg)})
+			}
+			continue
+		}
+		if pkg.Types == nil || len(pkg.Syntax) == 0 {
+			continue
+		}
+		good = append(good, pkg)
+		if want {
+			p.report[pkg.Types] = true
+		}
+	}
+	if len(good) == 0 {
+		if len(p.failed) > 0 {
+			return p, fmt.Errorf("%w: %s: %s", ErrNoPackages, p.failed[0].Package, p.failed[0].Err)
+		}
+		return p, fmt.Errorf("%w: %s matched nothing", ErrNoPackages, strings.Join(patterns, " "))
+	}
+	mode := ssa.InstantiateGenerics
+	if o.Deps {
+		p.prog, _ = ssautil.AllPackages(good, mode)
+	} else {
+		p.prog, _ = ssautil.Packages(good, mode)
+	}
+	p.prog.Build()
+	p.funcs = ssautil.AllFunctions(p.prog)
+	packages.Visit(good, nil, func(pkg *packages.Package) {
+		if len(pkg.Syntax) > 0 && pkg.Types != nil {
+			dir := ""
+			if len(pkg.GoFiles) > 0 {
+				dir = filepath.Dir(pkg.GoFiles[0])
+			}
+			p.sources = append(p.sources, flow.Source{Pkg: pkg.Types, Files: pkg.Syntax, Dir: dir})
+		}
+	})
+	for _, pkg := range good {
+		for _, f := range pkg.Syntax {
+			if tf := p.fset.File(f.Pos()); tf != nil {
+				p.lines += tf.LineCount()
+			}
+		}
+	}
+	return p, nil
+}
+
+func failure(pkg *packages.Package) string {
+	if len(pkg.Errors) > 0 {
+		return pkg.Errors[0].Error()
+	}
+	return "a package that it imports does not type-check"
+}
+
+// analyse builds the call graph and the indexes.
+func (p *program) analyse(t *flow.Table, limit int) (*flow.Analysis, error) {
+	var funcs []*ssa.Function
+	for f := range p.funcs {
+		funcs = append(funcs, f)
+	}
+	graph := vta.CallGraph(p.funcs, nil)
+	return flow.New(flow.Input{
+		Fset: p.fset, Funcs: funcs, Graph: graph, Sources: p.sources, Table: t, Limit: limit,
+		Report: func(f *ssa.Function) bool {
+			for ; f != nil; f = f.Parent() {
+				if f.Pkg != nil {
+					return p.report[f.Pkg.Pkg]
+				}
+				if o := f.Origin(); o != nil && o.Pkg != nil {
+					return p.report[o.Pkg.Pkg]
+				}
+			}
+			return false
+		},
+		Read: os.ReadFile,
+	})
+}
