@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pinfold-dev/pinfold/mkl"
@@ -127,12 +128,19 @@ func target(g *mkl.Gate) (string, bool) {
 	return g.To, true
 }
 
+// catchAll reports whether the gate is the otherwise gate. It asks the gate
+// only where the answer can be yes: conditions are long and asked about often.
+func catchAll(g *mkl.Gate) bool {
+	const longest = 4 * len("otherwise")
+	return len(strings.TrimSpace(g.When.String())) <= longest && g.Otherwise()
+}
+
 // hooked reports whether host code decides the gate. The hook of a catch-all is
 // ignored when it runs (LANGUAGE.md §2), so it is ignored here.
-func hooked(g *mkl.Gate) bool { return g.HasHook && !g.Otherwise() }
+func hooked(g *mkl.Gate) bool { return g.HasHook && !catchAll(g) }
 
 // prose reports whether a judge decides the gate.
-func prose(g *mkl.Gate) bool { return !g.HasHook && !g.Otherwise() }
+func prose(g *mkl.Gate) bool { return !g.HasHook && !catchAll(g) }
 
 func (a *analysis) add(severity mkl.Severity, code string, pos mkl.Pos, state, hint, format string, args ...any) {
 	a.found = append(a.found, mkl.Diagnostic{
@@ -230,24 +238,32 @@ func (a *analysis) near(name string) string {
 	return "did you mean " + quoted(best) + "?"
 }
 
-// edits is the Levenshtein distance of two names, in bytes, letter case apart.
+// edits counts the insertions, deletions, replacements and swaps of neighbours
+// between two names, in bytes, letter case apart.
 func edits(x, y string) int {
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
+	var before []int
+	above, row := make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range above {
+		above[j] = j
 	}
-	for i := 1; i <= len(x); i++ {
-		corner := row[0]
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
+	for i := range len(x) {
+		row[0] = i + 1
+		for j := range len(y) {
 			cost := 1
-			if lower(x[i-1]) == lower(y[j-1]) {
+			if lower(x[i]) == lower(y[j]) {
 				cost = 0
 			}
-			corner, row[j] = row[j], min(row[j]+1, row[j-1]+1, corner+cost)
+			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			if i > 0 && j > 0 && lower(x[i]) == lower(y[j-1]) && lower(x[i-1]) == lower(y[j]) {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		if before == nil {
+			before = make([]int, len(y)+1)
+		}
+		before, above, row = above, row, before
 	}
-	return row[len(y)]
+	return above[len(y)]
 }
 
 func lower(c byte) byte {

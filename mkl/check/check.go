@@ -99,7 +99,7 @@ func (a *analysis) checkState(s *mkl.State) {
 	caught, repairs := false, 0
 	for i := range s.Gates {
 		g := &s.Gates[i]
-		if g.Otherwise() {
+		if catchAll(g) {
 			caught = true
 		} else if hooked(g) && len(a.m.Hooks) > 0 && !a.hooks[g.Hook] {
 			a.add(mkl.Warning, "MK309", gateAt(g, "hook"), s.ID, "add it to hooks:, or correct the name",

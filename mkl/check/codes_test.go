@@ -311,4 +311,3 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
-

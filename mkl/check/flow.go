@@ -1,10 +1,6 @@
 package check
 
-import (
-	"strings"
-
-	"github.com/pinfold-dev/pinfold/mkl"
-)
+import "github.com/pinfold-dev/pinfold/mkl"
 
 // lintFlow notes effects that a judged decision can lead to (MK408, MK409).
 //
@@ -76,7 +72,7 @@ func (a *analysis) judged() []int {
 		queue = queue[1:]
 		gates := a.m.States[i].Gates
 		for j := range gates {
-			if gates[j].Otherwise() {
+			if catchAll(&gates[j]) {
 				reach(&gates[j], by[i])
 			}
 		}
@@ -114,7 +110,7 @@ func (a *analysis) lintOutside() {
 				// this gate never sees what stood there before.
 				why = produced[i]
 			}
-			if why != "" {
+			if why.kind != causeNone {
 				a.add(mkl.Note, "MK417", gateAt(g, "hook"), s.ID, "let a hook of the host decide, or a person",
 					"hook %s confirms on %s, which can come from outside: %s", quoted(g.Hook), quoted(key), why)
 			}
@@ -138,15 +134,15 @@ func (a *analysis) asksOutside() bool {
 	return false
 }
 
-func (a *analysis) lintParameter(s *mkl.State, parameter string, keys map[string]string) {
+func (a *analysis) lintParameter(s *mkl.State, parameter string, keys map[string]cause) {
 	for i := range s.Input {
 		b := &s.Input[i]
 		if b.Key != parameter || b.Template == nil {
 			continue
 		}
-		for _, m := range fromTemplate(nil, b.Template, "", b.Pos, true) {
+		for _, m := range (mention{}).each(nil, b.Template) {
 			key, ok := a.source(s, m.path[0])
-			if why := keys[key]; ok && why != "" {
+			if why, outside := keys[key]; ok && outside {
 				a.add(mkl.Note, "MK416", or(b.Pos, at(s, "input")), s.ID, "write the value in the machine, or run with --untrusted-argument ask or halt",
 					"sensitive parameter %s of tool %s is fed from %s, which can come from outside: %s",
 					quoted(parameter), quoted(s.Tool), quoted(key), why)
@@ -170,122 +166,169 @@ func (a *analysis) source(s *mkl.State, root string) (string, bool) {
 	return "", false
 }
 
+// cause is why a value can come from outside. The zero cause is none.
+type cause struct {
+	kind  causeKind
+	state string // that writes it
+	name  string // of the tool, machine or key
+	text  string // of causeCallee
+}
+
+type causeKind uint8
+
+const (
+	causeNone causeKind = iota
+	causeTool
+	causeUnseen
+	causeCallee
+	causeHost
+	causeNobody
+	causeReply
+	causeDerived
+	causeBranch
+)
+
+func (c cause) String() string {
+	switch c.kind {
+	case causeTool:
+		return "state " + quoted(c.state) + " takes it from tool " + quoted(c.name)
+	case causeUnseen:
+		return "state " + quoted(c.state) + " takes it from machine " + quoted(c.name) + ", which was not looked at"
+	case causeCallee:
+		return "state " + quoted(c.state) + " takes it from machine " + quoted(c.name) + ": " + c.text
+	case causeHost:
+		return "a host input may set it"
+	case causeNobody:
+		return "nobody answers for the text of this machine"
+	case causeReply:
+		return "a reply is written there"
+	case causeDerived:
+		return "state " + quoted(c.state) + " makes it from " + quoted(c.name)
+	case causeBranch:
+		return "a failed branch of state " + quoted(c.state) + " leaves its error text there"
+	}
+	return ""
+}
+
 // external says which keys can hold an External value, and which outputs can be
-// one as they are deposited, by state; the text is why, "" where it cannot.
+// one as they are deposited, by state: the zero cause where it cannot.
 //
 // It follows LANGUAGE.md §8.1 and leans to the safe side: whatever the order of
 // states, a key counts when anything that ever writes it can be External. A
 // host input may replace any key of context:, so all of them count; a key that
 // only states write is no input, and counts by its writers alone. A vouch is
 // the operator's, outside the document, and is not looked for.
-func (a *analysis) external() (keys map[string]string, produced []string) {
+func (a *analysis) external() (keys map[string]cause, produced []cause) {
 	e := &externals{
-		keys:     make(map[string]string),
-		produced: make([]string, len(a.m.States)),
+		a:        a,
+		keys:     make(map[string]cause),
+		produced: make([]cause, len(a.m.States)),
 		readers:  make(map[string][]int),
 	}
 	for i := range a.m.States {
 		s := &a.m.States[i]
 		switch s.Kind {
 		case mkl.Tool:
-			e.produce(a, i, "tool "+quoted(s.Tool)+" answers there in state "+quoted(s.ID))
+			e.produce(i, cause{kind: causeTool, state: s.ID, name: s.Tool})
 			continue
 		case mkl.Call:
-			if a.o.Registry == nil {
-				e.produce(a, i, "state "+quoted(s.ID)+" calls "+quoted(s.Callee)+", which was not looked at")
-				continue
-			}
-			g := a.callees()
-			switch n := &g.nodes[g.byName[s.Callee]]; {
-			case n.m == nil:
-				e.produce(a, i, "state "+quoted(s.ID)+" calls "+quoted(s.Callee)+", which could not be read")
-			case n.outside != "":
-				e.produce(a, i, n.outside)
-			}
+			e.call(i)
 			for j := range s.Input {
-				e.derive(a, i, s.Input[j].Template)
+				e.derive(i, s.Input[j].Template)
 			}
 		case mkl.Generative:
-			e.derive(a, i, s.Prompt)
+			e.derive(i, s.Prompt)
 		}
-		if s.Over != nil {
-			if path, ok := s.Over.First(); ok {
-				e.readers[path[0]] = append(e.readers[path[0]], i)
-			}
+		if path, ok := s.Over.First(); ok {
+			e.readers[path[0]] = append(e.readers[path[0]], i)
 		}
 	}
-	why := "a host input may set it"
+	host := cause{kind: causeHost}
 	if a.m.Authorship == mkl.AuthorshipModel {
-		why = "nobody answers for the text of this machine"
+		host.kind = causeNobody
 	}
 	for i := range a.m.Context {
-		e.hold(a.m.Context[i].Key, why)
+		e.hold(a.m.Context[i].Key, host)
 	}
 	for i := range a.m.States {
 		for j := range a.m.States[i].Gates {
-			g := &a.m.States[i].Gates[j]
-			if g.Policy != mkl.PolicyEscalate {
-				continue
+			if g := &a.m.States[i].Gates[j]; g.Policy == mkl.PolicyEscalate {
+				at := defaultReplyRoot
+				if g.ReplyTo != "" {
+					at = root(g.ReplyTo)
+				}
+				e.hold(at, cause{kind: causeReply})
 			}
-			place := defaultReplyRoot
-			if g.ReplyTo != "" {
-				place = root(g.ReplyTo)
-			}
-			e.hold(place, "a reply is written there")
 		}
 	}
-	e.spread(a)
+	e.spread()
 	// Last, because it says least: a branch that fails leaves its error text.
 	for i := range a.m.States {
 		if s := &a.m.States[i]; fan(s) {
-			e.produce(a, i, "a failed branch of state "+quoted(s.ID)+" leaves an error text there")
+			e.produce(i, cause{kind: causeBranch, state: s.ID})
 		}
 	}
-	e.spread(a)
+	e.spread()
 	return e.keys, e.produced
 }
 
 type externals struct {
-	keys     map[string]string
-	produced []string
+	a        *analysis
+	keys     map[string]cause
+	produced []cause
 	readers  map[string][]int // key → states whose output derives from it
 	queue    []string
 }
 
-func (e *externals) hold(key, why string) {
-	if e.keys[key] == "" {
+// call says what a call returns whatever it is given.
+func (e *externals) call(state int) {
+	s := &e.a.m.States[state]
+	if e.a.o.Registry != nil {
+		g := e.a.callees()
+		if n := &g.nodes[g.byName[s.Callee]]; n.m != nil {
+			if n.outside != "" {
+				e.produce(state, cause{kind: causeCallee, state: s.ID, name: s.Callee, text: n.outside})
+			}
+			return
+		}
+	}
+	e.produce(state, cause{kind: causeUnseen, state: s.ID, name: s.Callee})
+}
+
+// hold keeps the first cause of a key: the ones that say most come first.
+func (e *externals) hold(key string, why cause) {
+	if _, ok := e.keys[key]; !ok {
 		e.keys[key] = why
 		e.queue = append(e.queue, key)
 	}
 }
 
-func (e *externals) produce(a *analysis, state int, why string) {
-	if e.produced[state] == "" {
+func (e *externals) produce(state int, why cause) {
+	if e.produced[state].kind == causeNone {
 		e.produced[state] = why
-		e.hold(a.m.States[state].Output, why)
+		e.hold(e.a.m.States[state].Output, why)
 	}
 }
 
-func (e *externals) derive(a *analysis, state int, t *mkl.Template) {
+func (e *externals) derive(state int, t *mkl.Template) {
 	if t == nil {
 		return
 	}
 	for i := range t.Segments {
 		if p := t.Segments[i].Path; p != nil {
-			if key, ok := a.source(&a.m.States[state], p[0]); ok {
+			if key, ok := e.a.source(&e.a.m.States[state], p[0]); ok {
 				e.readers[key] = append(e.readers[key], state)
 			}
 		}
 	}
 }
 
-func (e *externals) spread(a *analysis) {
+func (e *externals) spread() {
 	for len(e.queue) > 0 {
 		key := e.queue[0]
 		e.queue = e.queue[1:]
 		for _, i := range e.readers[key] {
-			s := &a.m.States[i]
-			e.produce(a, i, strings.Join([]string{"state", quoted(s.ID), "makes it from", quoted(key)}, " "))
+			e.produce(i, cause{kind: causeDerived, state: e.a.m.States[i].ID, name: key})
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (a *analysis) lintProse(s *mkl.State) {
 			continue
 		}
 		// "otherwise # note" means what it says.
-		if p.Key == "when" && (&mkl.Gate{When: s.Gates[p.Gate].When}).Otherwise() {
+		if p.Key == "when" && catchAll(&s.Gates[p.Gate]) {
 			continue
 		}
 		a.add(mkl.Finding, "MK401", or(p.Pos, s.Pos), s.ID, "put the text in quotes",
@@ -54,7 +54,7 @@ func (a *analysis) lintGates(s *mkl.State) {
 		if repair {
 			repairs++
 		}
-		if g.Otherwise() {
+		if catchAll(g) {
 			catches++
 			if repair {
 				spent++
@@ -93,7 +93,7 @@ func (a *analysis) lintGates(s *mkl.State) {
 // turn.
 func live(s *mkl.State) int {
 	for i := range s.Gates {
-		if g := &s.Gates[i]; g.Otherwise() && g.Policy != mkl.PolicyRepair {
+		if g := &s.Gates[i]; catchAll(g) && g.Policy != mkl.PolicyRepair {
 			return i + 1
 		}
 	}

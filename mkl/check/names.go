@@ -12,23 +12,39 @@ import (
 // mention is a placeholder where the author wrote it.
 type mention struct {
 	path  []string
-	where string
+	key   string // of the state
+	input string // under input:
 	pos   mkl.Pos
 	bound bool // branch variables exist there
+}
+
+func (m *mention) text() string { return "{{" + short(strings.Join(m.path, ".")) + "}}" }
+
+func (m *mention) where() string { return place(m.key, m.input) }
+
+func place(key, input string) string {
+	if key == "input" {
+		return "input " + short(input)
+	}
+	return key
 }
 
 // mentions lists the placeholders of a state. structure and execution are never
 // interpolated; they are read for names because authors write placeholders
 // there that they believe to be filled.
 func (a *analysis) mentions(s *mkl.State, list []mention) []mention {
-	list = fromTemplate(list, s.Prompt, "prompt", at(s, "prompt"), fan(s))
+	in := mention{bound: fan(s)}
+	in.key, in.pos = "prompt", at(s, "prompt")
+	list = in.each(list, s.Prompt)
 	list = a.fromText(list, s, "structure", s.Structure.String())
 	list = a.fromText(list, s, "execution", s.Execution.String())
 	// What over leads to is looked up before there are branches.
-	list = fromTemplate(list, s.Over, "over", at(s, "over"), false)
+	list = (&mention{key: "over", pos: at(s, "over")}).each(list, s.Over)
+	in.key = "input"
 	for i := range s.Input {
 		b := &s.Input[i]
-		list = fromTemplate(list, b.Template, "input "+b.Key, or(b.ValuePos, b.Pos, at(s, "input")), fan(s))
+		in.input, in.pos = b.Key, or(b.ValuePos, b.Pos, at(s, "input"))
+		list = in.each(list, b.Template)
 	}
 	return list
 }
@@ -38,16 +54,19 @@ func (a *analysis) fromText(list []mention, s *mkl.State, key, text string) []me
 		return list
 	}
 	t := mkl.ScanTemplate(text, a.m.Authorship)
-	return fromTemplate(list, &t, key, at(s, key), fan(s))
+	return (&mention{key: key, pos: at(s, key), bound: fan(s)}).each(list, &t)
 }
 
-func fromTemplate(list []mention, t *mkl.Template, where string, pos mkl.Pos, bound bool) []mention {
+// each adds the placeholders of a template to a list, each like m.
+func (m mention) each(list []mention, t *mkl.Template) []mention {
 	if t == nil {
 		return list
 	}
+	m.pos = or(t.Pos, m.pos)
 	for i := range t.Segments {
 		if p := t.Segments[i].Path; p != nil {
-			list = append(list, mention{p, where, or(t.Pos, pos), bound})
+			m.path = p
+			list = append(list, m)
 		}
 	}
 	return list
@@ -67,43 +86,74 @@ func branch(s *mkl.State, root string) bool {
 
 // lintNames goes through every placeholder once: MK406, MK410 to MK414.
 func (a *analysis) lintNames() {
-	read := make(map[string]bool, len(a.outputs))
-	keys := make(map[string]map[string]bool)
+	n := names{read: make(map[string]bool, len(a.outputs))}
 	var list []mention
 	for i := range a.m.States {
 		s := &a.m.States[i]
 		list = a.mentions(s, list[:0])
-		said := make(map[string]bool)
-		for _, m := range list {
+		clear(n.said)
+		for j := range list {
+			m := &list[j]
 			if m.bound && branch(s, m.path[0]) {
 				continue
 			}
-			read[m.path[0]] = true
-			a.lintMention(s, m, said, keys)
+			n.read[m.path[0]] = true
+			a.lintMention(s, m, &n)
 		}
 		a.lintLiterals(s)
 	}
-	a.lintOutputs(read)
+	a.lintOutputs(n.read)
 }
 
-// lintMention reports a name that leads nowhere. said keeps it to once a state.
-func (a *analysis) lintMention(s *mkl.State, m mention, said map[string]bool, keys map[string]map[string]bool) {
+type names struct {
+	read map[string]bool            // roots of all placeholders
+	said map[string]bool            // what has been reported in this state
+	keys map[string]map[string]bool // keys of context maps
+}
+
+// once reports whether something is said for the first time in a state.
+func (n *names) once(what string) bool {
+	if n.said[what] {
+		return false
+	}
+	if n.said == nil {
+		n.said = make(map[string]bool)
+	}
+	n.said[what] = true
+	return true
+}
+
+// has reports whether a map of the context has a key.
+func (n *names) has(b *mkl.Binding, key string) bool {
+	if n.keys == nil {
+		n.keys = make(map[string]map[string]bool)
+	}
+	if n.keys[b.Key] == nil {
+		literal := b.Value.Value()
+		n.keys[b.Key] = make(map[string]bool, literal.Len())
+		for i := range literal.Len() {
+			n.keys[b.Key][literal.Key(i)] = true
+		}
+	}
+	return n.keys[b.Key][key]
+}
+
+// lintMention reports a name that leads nowhere, once a state.
+func (a *analysis) lintMention(s *mkl.State, m *mention, n *names) {
 	root := m.path[0]
 	if !a.known(root) {
-		if said[root] {
-			return
+		switch {
+		case !n.once(root):
+		case root != "item" && root != "index":
+			a.add(mkl.Finding, "MK410", m.pos, s.ID, "", "%s in %s: %s is no context key, no state's output and no reply",
+				m.text(), m.where(), quoted(root))
+		case root == "item" && s.Sample > 0:
+			a.add(mkl.Finding, "MK411", m.pos, s.ID, "", "%s in %s: item does not exist in a sample state, whose branches all get the same",
+				m.text(), m.where())
+		default:
+			a.add(mkl.Finding, "MK411", m.pos, s.ID, "", "%s in %s: %s exists only in the branches of a fan-out",
+				m.text(), m.where(), root)
 		}
-		said[root] = true
-		if root == "item" || root == "index" {
-			why := "exists only in the branches of a fan-out"
-			if root == "item" && s.Sample > 0 {
-				why = "does not exist in a sample state, where every branch gets the same"
-			}
-			a.add(mkl.Finding, "MK411", m.pos, s.ID, "", "{{%s}} in %s: %s %s", root, m.where, root, why)
-			return
-		}
-		a.add(mkl.Finding, "MK410", m.pos, s.ID, "", "{{%s}} in %s: %s is no context key, no state's output and no reply",
-			short(strings.Join(m.path, ".")), m.where, quoted(root))
 		return
 	}
 	b := a.context[root]
@@ -111,20 +161,11 @@ func (a *analysis) lintMention(s *mkl.State, m mention, said map[string]bool, ke
 		return
 	}
 	literal := b.Value.Value()
-	if literal.Kind() != value.Map {
+	if literal.Kind() != value.Map || n.has(b, m.path[1]) || !n.once(root+"."+m.path[1]) {
 		return
 	}
-	if keys[root] == nil {
-		keys[root] = make(map[string]bool, literal.Len())
-		for i := range literal.Len() {
-			keys[root][literal.Key(i)] = true
-		}
-	}
-	if place := root + "." + m.path[1]; !keys[root][m.path[1]] && !said[place] {
-		said[place] = true
-		a.add(mkl.Finding, "MK412", m.pos, s.ID, "", "{{%s}} in %s: %s in context has no key %s, %s",
-			short(strings.Join(m.path, ".")), m.where, quoted(root), quoted(m.path[1]), keysOf(literal))
-	}
+	a.add(mkl.Finding, "MK412", m.pos, s.ID, "", "%s in %s: %s in context has no key %s, %s",
+		m.text(), m.where(), quoted(root), quoted(m.path[1]), keysOf(literal))
 }
 
 func keysOf(m value.Value) string {
@@ -145,13 +186,13 @@ func keysOf(m value.Value) string {
 // lintLiterals reports text that its author may take for a placeholder and that
 // goes out as it stands: inside lists and maps (MK413), or misspelt (MK414).
 func (a *analysis) lintLiterals(s *mkl.State) {
-	a.lintBraces(s, s.Prompt, "prompt", at(s, "prompt"))
-	a.lintBraces(s, s.Over, "over", at(s, "over"))
+	a.lintBraces(s, s.Prompt, "prompt", "", at(s, "prompt"))
+	a.lintBraces(s, s.Over, "over", "", at(s, "over"))
 	for i := range s.Input {
 		b := &s.Input[i]
 		pos := or(b.ValuePos, b.Pos, at(s, "input"))
 		if b.Template != nil {
-			a.lintBraces(s, b.Template, "input "+b.Key, pos)
+			a.lintBraces(s, b.Template, "input", b.Key, pos)
 			continue
 		}
 		if way, text, ok := a.nested(b.Value.Value()); ok {
@@ -161,7 +202,7 @@ func (a *analysis) lintLiterals(s *mkl.State) {
 	}
 }
 
-func (a *analysis) lintBraces(s *mkl.State, t *mkl.Template, where string, pos mkl.Pos) {
+func (a *analysis) lintBraces(s *mkl.State, t *mkl.Template, key, input string, pos mkl.Pos) {
 	if t == nil {
 		return
 	}
@@ -171,7 +212,7 @@ func (a *analysis) lintBraces(s *mkl.State, t *mkl.Template, where string, pos m
 		if t.Segments[i].Path == nil {
 			if start := strings.Index(text, "{{"); start >= 0 {
 				a.add(mkl.Finding, "MK414", or(t.Pos, pos), s.ID, "a placeholder is {{path}}: letters, numbers, _ and dots",
-					"%s in %s is no placeholder and stays in the text", quoted(braced(t.Source.String()[offset+start:])), where)
+					"%s in %s is no placeholder and stays in the text", quoted(braced(t.Source.String()[offset+start:])), place(key, input))
 				return
 			}
 		}
