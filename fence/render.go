@@ -506,14 +506,22 @@ func (r Rendered) append(dst []byte, which int) []byte {
 	return dst
 }
 
-func (r Rendered) write(w io.Writer, which int) (written int64, err error) {
+func (r Rendered) write(w io.Writer, which int) (int64, error) {
 	if r.r == nil {
 		return 0, ErrNotRendered
 	}
 	sw, ok := w.(io.StringWriter)
 	if !ok {
-		sw = &chunks{w: w, buf: make([]byte, 0, min(r.r.size[which], 16<<10))}
+		c := chunks{w: w, buf: make([]byte, 0, min(r.r.size[which], 16<<10))}
+		for t := range r.r.all(which) {
+			if !c.add(t) {
+				break
+			}
+		}
+		c.flush()
+		return c.written, c.err
 	}
+	written := int64(0)
 	for t := range r.r.all(which) {
 		n, err := sw.WriteString(t)
 		written += int64(n)
@@ -524,11 +532,6 @@ func (r Rendered) write(w io.Writer, which int) (written int64, err error) {
 			return written, err
 		}
 	}
-	if c, ok := sw.(*chunks); ok {
-		if err := c.flush(); err != nil {
-			return c.written, err
-		}
-	}
 	return written, nil
 }
 
@@ -537,32 +540,28 @@ type chunks struct {
 	w       io.Writer
 	buf     []byte
 	written int64
+	err     error
 }
 
-func (c *chunks) WriteString(s string) (int, error) {
-	n := len(s)
-	for len(s) > 0 {
-		if len(c.buf) == cap(c.buf) {
-			if err := c.flush(); err != nil {
-				return n - len(s), err
-			}
-		}
+func (c *chunks) add(s string) bool {
+	for len(s) > 0 && c.err == nil {
 		k := copy(c.buf[len(c.buf):cap(c.buf)], s)
 		c.buf = c.buf[:len(c.buf)+k]
-		s = s[k:]
+		if s = s[k:]; s != "" {
+			c.flush()
+		}
 	}
-	return n, nil
+	return c.err == nil
 }
 
-func (c *chunks) flush() error {
-	if len(c.buf) == 0 {
-		return nil
+func (c *chunks) flush() {
+	if len(c.buf) == 0 || c.err != nil {
+		return
 	}
 	n, err := c.w.Write(c.buf)
 	c.written += int64(n)
 	if err == nil && n < len(c.buf) {
 		err = io.ErrShortWrite
 	}
-	c.buf = c.buf[:0]
-	return err
+	c.buf, c.err = c.buf[:0], err
 }

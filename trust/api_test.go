@@ -13,6 +13,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	// What the tests below read; imported so that they run again when it changes.
+	_ "github.com/pinfold-dev/pinfold/fence"
+	_ "github.com/pinfold-dev/pinfold/trust/unchecked"
 )
 
 const module = "github.com/pinfold-dev/pinfold/"
