@@ -15,7 +15,9 @@ func Read(src []byte) (*Node, []*Error) {
 	r, err := newReader(src)
 	if err == nil {
 		var root *Node
-		root, err = r.document()
+		if root, err = r.document(); err == nil {
+			err = r.root(root)
+		}
 		if err == nil && len(r.errs) == 0 {
 			return root, nil
 		}
@@ -140,7 +142,7 @@ func (r *reader) node(kind Kind, off int) (*Node, *Error) {
 	}
 	r.slab = r.slab[:len(r.slab)+1]
 	n := &r.slab[len(r.slab)-1]
-	n.Kind, n.off = kind, int32(off)
+	n.Kind, n.mark, n.off, n.at = kind, int32(off), int32(off), int32(off)
 	n.Line, n.Column = r.place(off)
 	return n, nil
 }
@@ -266,7 +268,6 @@ func (r *reader) document() (*Node, *Error) {
 	} else if directive {
 		return nil, r.syntax("expected --- after the directives")
 	}
-	before := r.pos
 	root, err := r.block(-1, !inline, false)
 	if err != nil {
 		return nil, err
@@ -299,13 +300,18 @@ func (r *reader) document() (*Node, *Error) {
 			return nil, r.errorAt("MK104", r.pos, "a second document begins on line %d: one is allowed", r.line)
 		}
 	}
+	return root, nil
+}
+
+// root checks that the document is a mapping.
+func (r *reader) root(n *Node) *Error {
 	switch {
-	case root.Kind == Mapping:
-		return root, nil
-	case root.Empty:
-		return nil, r.errorAt("MK105", min(before, r.pos), "the document is empty: expected a mapping")
+	case n.Kind == Mapping:
+		return nil
+	case n.Empty:
+		return &Error{"MK105", n.Line, n.Column, "the document is empty: expected a mapping"}
 	}
-	return nil, &Error{"MK105", root.Line, root.Column, "the root is " + root.What() + ": expected a mapping"}
+	return &Error{"MK105", n.Line, n.Column, "the root is " + n.What() + ": expected a mapping"}
 }
 
 // trailing is the error for what follows a complete value on its line.
@@ -420,7 +426,7 @@ func (r *reader) attach(n *Node, p props) *Error {
 	if !p.any {
 		return nil
 	}
-	n.off = int32(p.off)
+	n.mark, n.off = int32(p.off), int32(p.off)
 	if p.tag != "" {
 		ok := n.Kind == Scalar && p.tag != "!!seq" && p.tag != "!!map" ||
 			n.Kind == Sequence && p.tag == "!!seq" || n.Kind == Mapping && p.tag == "!!map"
@@ -428,9 +434,7 @@ func (r *reader) attach(n *Node, p props) *Error {
 			return &Error{"MK203", n.Line, n.Column, "the tag " + p.tag + " stands before " + n.What()}
 		}
 		n.Tag, n.Plain = p.tag, false
-		if n.Empty {
-			n.Empty = false // !!str and !!null make a value of nothing
-		}
+		n.Empty = false // !!str and !!null make a value of nothing
 	}
 	n.anchor = p.anchor
 	if p.anchor != "" && !r.raw {
@@ -474,7 +478,7 @@ func (r *reader) aliasNode() (*Node, *Error) {
 	line, column := n.Line, n.Column
 	*n = *to
 	n.Line, n.Column, n.FromAlias, n.anchor, n.Comment = line, column, true, "", ""
-	n.off, n.end = int32(off), int32(r.pos)
+	n.mark, n.off, n.at, n.end = int32(off), int32(off), int32(off), int32(r.pos)
 	return n, nil
 }
 
@@ -509,7 +513,7 @@ func (r *reader) block(parent int, compact, list bool) (*Node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if !over {
+	if !over && !r.ended() {
 		return r.content(parent, first, crossed || compact, props{}, outer)
 	}
 	if r.ended() || r.outdented(parent, list) {
@@ -662,11 +666,13 @@ func (r *reader) blockSequence(indent int) (*Node, *Error) {
 	}
 	base := len(r.stack)
 	for {
+		dash := r.pos
 		r.pos++
 		item, err := r.block(indent, true, false)
 		if err != nil {
 			return nil, err
 		}
+		item.mark = int32(dash)
 		r.stack = append(r.stack, item)
 		n.end = item.end
 		n.height = max(n.height, item.height)
@@ -746,10 +752,12 @@ func (r *reader) blockMapping(indent int, key *Node) (*Node, *Error) {
 		if key == nil {
 			if r.src[r.pos] == '?' && ends(r.src[r.pos+1]) {
 				explicit = true
+				mark := r.pos
 				r.pos++
 				if key, err = r.block(indent, true, false); err != nil {
 					return nil, err
 				}
+				key.mark = int32(mark)
 			} else if key, err = r.key(); err != nil {
 				return nil, err
 			}
@@ -765,7 +773,6 @@ func (r *reader) blockMapping(indent int, key *Node) (*Node, *Error) {
 			}
 			if done || r.src[r.pos] != ':' || !ends(r.src[r.pos+1]) {
 				val, err = r.empty(r.pos, props{})
-				val.end = key.end
 			} else {
 				r.pos++
 				val, err = r.block(indent, true, true)

@@ -331,6 +331,7 @@ func (r *reader) blockScalar(parent int) (*Node, *Error) {
 		}
 	}
 	n.end = int32(r.pos)
+	n.chomp, n.indent = chomp, int32(indent)
 	n.Text = r.blockText(indent, n, chomp)
 	return n, nil
 }
@@ -353,7 +354,7 @@ func (r *reader) detect(parent int) (int, *Error) {
 			continue
 		}
 		if r.src[at] == 0 || col <= parent {
-			return max(parent+1, widest), nil // no text
+			return max(parent+1, widest, col), nil // no text
 		}
 		if widest > col {
 			return 0, r.errorAt("MK103", min(widestAt, r.pos), "a blank line before a block text is indented further (%d) than its first line (%d)", widest, col)

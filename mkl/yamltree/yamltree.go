@@ -63,12 +63,18 @@ type Node struct {
 
 	index map[string]int // key → place in Keys, for large mappings only
 
-	// What Format needs, and the bookkeeping of aliases.
-	style  style
+	// The bookkeeping of aliases.
 	height uint8 // nesting below and including this node; 0 for a scalar
 	size   int32 // nodes in it, aliases expanded
-	off    int32 // of the first byte, properties included
-	end    int32 // behind the last byte
+
+	// What Format needs.
+	style  style
+	indent int32 // of the lines of a block text
+	chomp  byte  // of a block text: 0, + or -
+	mark   int32 // offset of the entry: of its "-", its "?", or off
+	off    int32 // offset of the first byte, properties included
+	at     int32 // offset of the content
+	end    int32 // offset behind the last byte
 	anchor string
 	alias  string // in a raw tree: the anchor named; "" for no alias
 }
