@@ -290,6 +290,6 @@ type Approval struct {
 	Args    []Arg
 	Digest  string
 	Rules   []policy.Rule
-	Reasons []policy.Reason
-	Branch  int // -1 outside a fan-out
+	Reasons []string // as a person reads them
+	Branch  int      // -1 outside a fan-out
 }

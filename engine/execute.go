@@ -492,8 +492,7 @@ func (l *level) call(e *entry, b *branch, capped bool, allowance int) {
 		c.board.set(k.sym, l.r.tagged(u.syms.names[k.sym], k.val))
 	}
 	for _, a := range args {
-		i := c.board.intern(a.Name)
-		c.board.set(i, l.r.tagged(a.Name, a.Value))
+		c.board.put(c.board.intern(a.Name), l.r.tagged(a.Name, a.Value))
 	}
 	c.begin(false)
 }

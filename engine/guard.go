@@ -108,10 +108,11 @@ func union(a, b []string) []string {
 func (l *level) approval(e *entry, b *branch, digest string) *Approval {
 	a := &Approval{
 		Run: l.r.opt.RunID, State: l.statePath(e, b), Tool: e.s.src.Tool, Args: slices.Clone(b.args),
-		Digest: digest, Reasons: b.decision.Reasons, Branch: int(b.index),
+		Digest: digest, Branch: int(b.index),
 	}
 	for _, x := range b.decision.Reasons {
 		a.Rules = append(a.Rules, x.Rule)
+		a.Reasons = append(a.Reasons, x.String())
 	}
 	if old := b.ask; old != nil && old.Digest == digest && !slices.Contains(l.r.expired, old.ID) {
 		a.ID, a.Expires = old.ID, old.Expires

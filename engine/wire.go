@@ -232,11 +232,7 @@ func (a *Approval) Value() value.Value {
 		rules[i] = value.FromInt(int64(r))
 	}
 	o.put("rules", value.FromList(rules...))
-	reasons := make([]string, len(a.Reasons))
-	for i := range a.Reasons {
-		reasons[i] = a.Reasons[i].String()
-	}
-	o.put("reasons", stringList(reasons))
+	o.put("reasons", stringList(a.Reasons))
 	o.put("shown", value.FromList(shown...))
 	return o.value()
 }
@@ -642,7 +638,7 @@ func (r *frameReader) approval(key string, v value.Value) *Approval {
 	labels, _ := v.Get("labels")
 	for i := range args.Len() {
 		l, _ := labels.Get(args.Key(i))
-		a.Args = append(a.Args, Arg{args.Key(i), trust.NewValue(args.At(i), trust.LabelOf(l))})
+		a.Args = append(a.Args, Arg{args.Key(i), unchecked.Restore(args.At(i), trust.LabelOf(l), "an approval in a checkpoint recorded this label; the call itself is resolved anew")})
 	}
 	if rules, ok := sub.list("rules"); ok {
 		for i := range rules.Len() {
@@ -653,6 +649,7 @@ func (r *frameReader) approval(key string, v value.Value) *Approval {
 			a.Rules = append(a.Rules, policy.Rule(n))
 		}
 	}
+	a.Reasons, _ = sub.keys("reasons")
 	if b, ok := sub.get("branch"); ok {
 		if n, ok := b.AsInt(); ok {
 			a.Branch = int(n)
