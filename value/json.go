@@ -228,30 +228,54 @@ const (
 	highs = 0x8080808080808080
 )
 
-// load reads eight bytes of s as one word, the first in the lowest place.
-func load[T string | []byte](s T, i int) uint64 {
-	_ = s[i+7]
-	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+// load reads the first eight bytes of s as one word, the first in the lowest place.
+func load[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // special marks the bytes of w that a JSON string escapes. Marks above the
 // lowest one may be wrong (a subtraction borrows), the lowest never is.
 func special(w uint64) uint64 {
-	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	return ((w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+	x, slash := w^(ones*2), w^(ones*'\\') // x is below 0x21 where w is below 0x20 or a quote
+	return ((x-ones*0x21)&^x | (slash-ones)&^slash) & highs
+}
+
+// notPlain is special that marks the bytes beyond ASCII too.
+func notPlain(w uint64) uint64 {
+	return (((w ^ ones*2) - ones*0x21) | ((w ^ ones*'\\') - ones) | w) & highs
 }
 
 // nextEscape is the position from i on of the first byte of s that a JSON string
 // escapes, or len(s).
 func nextEscape[T string | []byte](s T, i int) int {
-	for ; i+8 <= len(s); i += 8 {
-		if m := special(load(s, i)); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
+	for t := s[i:]; len(t) >= 8; t = t[8:] {
+		if m := special(load(t)); m != 0 {
+			return len(s) - len(t) + bits.TrailingZeros64(m)/8
 		}
+		i += 8
 	}
 	for ; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+// plain is how many bytes s begins with that are ASCII and stand in a JSON string
+// as they are: each of them is one character of JSON.
+func plain[T string | []byte](s T) int {
+	t := s
+	for ; len(t) >= 8; t = t[8:] {
+		if m := notPlain(load(t)); m != 0 {
+			return len(s) - len(t) + bits.TrailingZeros64(m)/8
+		}
+	}
+	i := len(s) - len(t)
+	for ; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
 			return i
 		}
 	}

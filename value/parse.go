@@ -67,14 +67,10 @@ func ParseJSON(b []byte) (Value, error) {
 	return v, nil
 }
 
-// parser reads one text. The stacks hold the items and entries of every list and
-// map that is open; each takes its own off the end when it closes.
+// parser reads one text.
 type parser struct {
 	b       []byte
 	at      int
-	items   []Value
-	entries []Entry
-	places  []int        // of the keys in entries, in bytes
 	keys    [32]string   // keys met lately, so that rows share theirs
 	scratch []byte       // a string that has escapes
 	soft    *SyntaxError // the first fault that does not stop the reading
@@ -173,7 +169,8 @@ func (p *parser) array(depth int) (Value, error) {
 	if depth == MaxDepth {
 		return Value{}, p.tooDeep()
 	}
-	base := len(p.items)
+	var few [8]Value
+	items := few[:0]
 	p.at++
 	p.space()
 	if p.at < len(p.b) && p.b[p.at] == ']' {
@@ -185,7 +182,7 @@ func (p *parser) array(depth int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		p.items = append(p.items, v)
+		items = append(items, v)
 		more, err := p.next(']')
 		if err != nil {
 			return Value{}, err
@@ -194,16 +191,19 @@ func (p *parser) array(depth int) (Value, error) {
 			break
 		}
 	}
-	items := append(make([]Value, 0, len(p.items)-base), p.items[base:]...)
-	p.items = p.items[:base]
-	return ownList(items), nil
+	return ownList(append(make([]Value, 0, len(items)), items...)), nil
 }
 
 func (p *parser) object(depth int) (Value, error) {
 	if depth == MaxDepth {
 		return Value{}, p.tooDeep()
 	}
-	base := len(p.entries)
+	var (
+		few     [8]Entry
+		where   [8]int
+		entries = few[:0]
+		places  = where[:0] // of the keys, in bytes
+	)
 	p.at++
 	p.space()
 	if p.at < len(p.b) && p.b[p.at] == '}' {
@@ -230,8 +230,8 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		p.entries = append(p.entries, Entry{key, v})
-		p.places = append(p.places, place)
+		entries = append(entries, Entry{key, v})
+		places = append(places, place)
 		more, err := p.next('}')
 		if err != nil {
 			return Value{}, err
@@ -240,10 +240,7 @@ func (p *parser) object(depth int) (Value, error) {
 			break
 		}
 	}
-	entries := append(make([]Entry, 0, len(p.entries)-base), p.entries[base:]...)
-	v := p.mapOf(entries, p.places[base:])
-	p.entries, p.places = p.entries[:base], p.places[:base]
-	return v, nil
+	return p.mapOf(append(make([]Entry, 0, len(entries)), entries...), places), nil
 }
 
 // mapOf is ownMap, where a duplicate is a fault.
