@@ -51,7 +51,7 @@ func ExampleClipJSON() {
 	)
 	fmt.Println(value.ClipJSON(board.Len(), func(i int) (string, value.Value) { return board.Key(i), board.At(i) }, 50))
 	// Output:
-	// {"question": "…[context_truncated]…On its way."}
+	// {"question": "…[context_truncated]… "On its way."}
 }
 
 func ExampleMapBuilder() {
