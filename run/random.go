@@ -18,7 +18,7 @@ func newNonces() fence.Nonces { return fence.Hex(new(entropy)) }
 type entropy struct {
 	mu   sync.Mutex
 	left int
-	buf  [48]byte
+	buf  [96]byte
 }
 
 func (e *entropy) Read(p []byte) (int, error) {
