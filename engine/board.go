@@ -170,3 +170,11 @@ func (b *board) clipped() string {
 
 // judgeContextChars is the limit of CONTEXT (LANGUAGE.md §10.1), in characters.
 const judgeContextChars = 4_000
+
+// freeze ends writing to b. A board that forks share is frozen already and must
+// not be touched.
+func (b *board) freeze() {
+	if !b.frozen {
+		b.frozen = true
+	}
+}

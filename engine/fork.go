@@ -10,7 +10,7 @@ import (
 // seeing it, on another goroutine too. Its Ready lists every pending effect.
 func (r *Run) Fork() *Run {
 	n := *r
-	n.queue, n.args, n.byID = nil, nil, nil
+	n.queue, n.args, n.parts, n.byID, n.spare, n.entries = nil, nil, nil, nil, nil, nil
 	n.since = slices.Clone(r.since)
 	n.approve = maps.Clone(r.approve)
 	r.shared, n.shared = true, true // pending prompts are read by both from now on
@@ -49,7 +49,7 @@ func (l *level) fork(r *Run, parent *level, moved map[*level]*level) *level {
 	c := *l
 	moved[l] = &c
 	c.r, c.parent = r, parent
-	l.board.frozen = true
+	l.board.freeze()
 	c.visits, c.entered, c.repairs = slices.Clone(l.visits), slices.Clone(l.entered), slices.Clone(l.repairs)
 	c.trace = slices.Clip(l.trace)
 	if l.e == nil {

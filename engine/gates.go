@@ -74,7 +74,7 @@ func (l *level) askHook(g *gate) {
 	h := &p.askHook
 	id := EffectID{Path: l.path, State: e.s.id, Visit: e.visit, Branch: -1, Phase: PhaseHook, Seq: p.hookSeq}
 	p.hookSeq++
-	l.board.frozen = true // the view stays as it is
+	l.board.freeze() // the view stays as it is
 	*h = Hook{effect: effect{id, l.group}, Name: g.hook, Board: View{l.board}, Output: e.output}
 	l.phase = phaseAsked
 	l.r.ask(h, pending{l: l})

@@ -341,7 +341,7 @@ func (r *Run) Usage() Usage { return r.top.total() }
 func (r *Run) Steps() int         { return r.top.steps }
 func (r *Run) Trace() []TraceStep { return r.top.trace }
 func (r *Run) Context() View {
-	r.top.board.frozen = true
+	r.top.board.freeze()
 	return View{r.top.board}
 }
 
