@@ -17,7 +17,7 @@ var (
 	machineKeys     = [...]string{"machine", "entry", "budget", "states", "mklang", "default_tier", "result", "context", "tools", "hooks"}
 	declarationKeys = [...]string{"name", "description"}
 	gateKeys        = [...]string{"when", "hook", "then", "repair", "escalate", "fail", "to", "ask", "reply_to"}
-	policies        = [...]string{"then", "repair", "escalate", "fail"} // the order in which the lenient reader looks
+	policies        = [...]string{PolicyOK: "then", PolicyRepair: "repair", PolicyEscalate: "escalate", PolicyFail: "fail"} // the order in which the lenient reader looks
 )
 
 // kinds says which kinds of state have a key.
@@ -58,6 +58,8 @@ type reader struct {
 	failed  bool
 	diags   []Diagnostic
 	state   string      // id of the state being read
+	within  string      // what the key being read stands in, for messages: a declaration
+	gate    int         // number of the gate being read, from 1; 0 outside gates
 	outside trust.Label // of literals nobody answers for
 }
 
@@ -82,7 +84,22 @@ func (r *reader) yaml(e *yamltree.Error) {
 
 // typed reports a value that is not what its key wants.
 func (r *reader) typed(key string, e *yamltree.Error) {
-	r.report(Error, e.Code, Pos{e.Line, e.Column}, key+": "+e.Message, "")
+	r.report(Error, e.Code, Pos{e.Line, e.Column}, r.named(key)+": "+e.Message, "")
+}
+
+// named is a key with where it stands. It is built for messages alone.
+func (r *reader) named(key string) string {
+	if where := r.where(); where != "" {
+		return where + ": " + key
+	}
+	return key
+}
+
+func (r *reader) where() string {
+	if r.gate > 0 {
+		return "gate " + strconv.Itoa(r.gate)
+	}
+	return r.within
 }
 
 // legacy warns where a YAML 1.1 reader takes a plain scalar for something else.
@@ -142,7 +159,7 @@ func (r *reader) int(key string, n *yamltree.Node, least int) int {
 	}
 	r.legacy(n, yamltree.Int)
 	if i < least {
-		r.error("MK204", pos(n), "", "%s: %d is not allowed: at least %d", key, i, least)
+		r.error("MK204", pos(n), "", "%s: %d is not allowed: at least %d", r.named(key), i, least)
 		return 0
 	}
 	return i
@@ -155,7 +172,7 @@ func (r *reader) choice(key string, n *yamltree.Node, allowed ...string) string 
 		return ""
 	}
 	if !slices.Contains(allowed, s) {
-		r.error("MK204", pos(n), allowedHint(allowed, s), "%s: ‹%s› is not allowed: %s", key, shorten(s), orList(allowed))
+		r.error("MK204", pos(n), allowedHint(allowed, s), "%s: ‹%s› is not allowed: %s", r.named(key), shorten(s), orList(allowed))
 		return ""
 	}
 	return s
@@ -311,25 +328,26 @@ func (r *reader) declarations(key string, n *yamltree.Node) []Declaration {
 	if !r.list(key, n) {
 		return nil
 	}
+	defer func() { r.within = "" }()
 	var out []Declaration
 	for i, item := range n.Items {
-		where := key + "[" + strconv.Itoa(i) + "]"
-		if !r.mapping(where, item) {
+		r.within = key + "[" + strconv.Itoa(i) + "]"
+		if !r.mapping(r.within, item) {
 			continue
 		}
 		d := Declaration{Pos: pos(item)}
 		for i, k := range item.Keys {
 			switch v := item.Values[i]; r.key(k) {
 			case "name":
-				d.Name, _ = r.string(where+": name", v)
+				d.Name, _ = r.string("name", v)
 			case "description":
-				d.Description, _ = r.string(where+": description", v)
+				d.Description, _ = r.string("description", v)
 			default:
-				r.unknown(k, where, declarationKeys[:])
+				r.unknown(k, r.within, declarationKeys[:])
 			}
 		}
 		if _, ok := item.Get("name"); !ok {
-			r.missing(d.Pos, where, "name")
+			r.missing(d.Pos, r.within, "name")
 		}
 		out = append(out, d)
 	}
@@ -376,7 +394,7 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 			s.Kind, of = Call, call
 		}
 	}
-	where := s.Kind.String() + " state"
+	where := [...]string{Generative: "generative state", Call: "call state", Tool: "tool state"}[s.Kind]
 	if r.strict && len(found) != 1 {
 		of, where = 0, "state"
 		what := "found none"
@@ -386,6 +404,9 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 		r.error("MK205", s.Pos, "", "a state has exactly one of prompt, call and tool: %s", what)
 	}
 	s.KeyPos = make(map[string]Pos, len(n.Keys))
+	if gates, ok := n.Get("gates"); ok {
+		s.Prose = make([]Scalar, 0, 3+len(gates.Items)) // a prompt, a structure, an execution, and a when for each gate
+	}
 	for i, k := range n.Keys {
 		name := r.key(k)
 		belongs, known := stateKey(name)
@@ -485,8 +506,10 @@ func (r *reader) stateValue(s *State, key string, v *yamltree.Node) {
 		}
 		s.Gates = make([]Gate, len(v.Items))
 		for i, item := range v.Items {
-			r.gate(s, i, item)
+			r.gate = i + 1
+			r.readGate(s, i, item)
 		}
+		r.gate = 0
 	}
 }
 
@@ -494,108 +517,106 @@ func written(key string, gate int, n *yamltree.Node) Scalar {
 	return Scalar{Key: key, Gate: gate, Text: n.Text, Plain: n.Plain, Pos: pos(n), Lost: n.Comment}
 }
 
-func (r *reader) gate(s *State, i int, n *yamltree.Node) {
-	where := "gate " + strconv.Itoa(i+1)
-	if !r.mapping(where, n) {
+func (r *reader) readGate(s *State, i int, n *yamltree.Node) {
+	if n.Kind != yamltree.Mapping {
+		r.mapping(r.where(), n)
 		return
 	}
 	g := &s.Gates[i]
 	g.Pos = pos(n)
-	policy := r.policy(g, where, n)
+	policy := r.policy(g, n)
 	g.KeyPos = make(map[string]Pos, len(n.Keys))
 	for j, k := range n.Keys {
 		v := n.Values[j]
 		name := r.key(k)
 		switch name {
 		case "when":
-			g.When, _ = r.prose(where+": when", v)
+			g.When, _ = r.prose("when", v)
 			s.Prose = append(s.Prose, written(name, i, v))
 		case "hook":
-			g.Hook, g.HasHook = r.string(where+": hook", v)
+			g.Hook, g.HasHook = r.string("hook", v)
 		case "then", "repair", "escalate", "fail":
 			if name != policy {
 				continue // reported where policies are counted; the lenient reader goes by the first
 			}
-			r.policyValue(g, where+": "+name, name, v)
+			r.policyValue(g, policy, v)
 		case "to":
 			if policy == "fail" {
 				if r.strict {
-					r.error("MK209", pos(k), "", "%s: a fail gate leads nowhere: ‹to› is not allowed", where)
+					r.error("MK209", pos(k), "", "%s: a fail gate leads nowhere: ‹to› is not allowed", r.where())
 				}
 				continue
 			}
-			g.To, g.HasTo = r.string(where+": to", v)
+			g.To, g.HasTo = r.string("to", v)
 		case "ask", "reply_to":
 			if policy != "" && policy != "escalate" {
 				if r.strict {
-					r.error("MK210", pos(k), "", "%s: ‹%s› belongs to an escalate gate, this one is %s", where, name, g.Policy)
+					r.error("MK210", pos(k), "", "%s: ‹%s› belongs to an escalate gate, this one is %s", r.where(), name, g.Policy)
 				}
 				continue
 			}
 			if name == "ask" {
-				g.Ask, g.HasAsk = r.string(where+": ask", v)
+				g.Ask, g.HasAsk = r.string("ask", v)
 				s.Prose = append(s.Prose, written(name, i, v))
 				break
 			}
-			path, ok := r.string(where+": reply_to", v)
+			path, ok := r.string("reply_to", v)
 			if ok && slices.Contains(strings.Split(path, "."), "") {
-				r.error("MK210", pos(v), "", "%s: reply_to is ‹%s›: expected non-empty names joined by dots", where, shorten(path))
+				r.error("MK210", pos(v), "", "%s: reply_to is ‹%s›: expected non-empty names joined by dots", r.where(), shorten(path))
 				break
 			}
 			g.ReplyTo = path
 		default:
-			r.unknown(k, where, gateKeys[:])
+			r.unknown(k, r.where(), gateKeys[:])
 			continue
 		}
 		g.KeyPos[name] = pos(k)
 	}
 	if _, ok := n.Get("when"); !ok {
-		r.missing(g.Pos, where, "when")
+		r.missing(g.Pos, r.where(), "when")
 	}
 	if _, ok := n.Get("to"); !ok && policy != "" && policy != "fail" {
-		r.error("MK209", g.Pos, "", "%s: ‹to› is missing: a gate with ‹%s› leads to a state or to END", where, policy)
+		r.error("MK209", g.Pos, "", "%s: ‹to› is missing: a gate with ‹%s› leads to a state or to END", r.where(), policy)
 	}
 }
 
 // policy finds the gate's policy: exactly one for the strict reader, the first
 // for the lenient one.
-func (r *reader) policy(g *Gate, where string, n *yamltree.Node) string {
-	var found []string
-	for _, k := range policies {
-		if _, ok := n.Get(k); ok {
-			found = append(found, k)
+func (r *reader) policy(g *Gate, n *yamltree.Node) string {
+	var found [len(policies)]string
+	count := 0
+	for _, k := range n.Keys {
+		if i := slices.Index(policies[:], k.Text); i >= 0 {
+			found[i] = k.Text
+			count++
 		}
 	}
+	first := slices.IndexFunc(found[:], func(s string) bool { return s != "" })
 	switch {
-	case len(found) == 0:
-		r.error("MK208", g.Pos, "", "%s has no policy: expected one of %s", where, orList(policies[:]))
+	case count == 0:
+		r.error("MK208", g.Pos, "", "%s has no policy: expected one of %s", r.where(), orList(policies[:]))
 		return ""
-	case len(found) > 1 && r.strict:
-		r.error("MK208", g.Pos, "", "%s has several policies: %s", where, andList(found))
+	case count > 1 && r.strict:
+		all := slices.DeleteFunc(found[:], func(s string) bool { return s == "" })
+		r.error("MK208", g.Pos, "", "%s has several policies: %s", r.where(), andList(all))
+		return all[0]
 	}
-	switch found[0] {
-	case "repair":
-		g.Policy = PolicyRepair
-	case "escalate":
-		g.Policy = PolicyEscalate
-	case "fail":
-		g.Policy = PolicyFail
-	}
-	return found[0]
+	g.Policy = Policy(first)
+	return policies[first]
 }
 
-func (r *reader) policyValue(g *Gate, key, policy string, v *yamltree.Node) {
+func (r *reader) policyValue(g *Gate, policy string, v *yamltree.Node) {
 	switch policy {
 	case "then":
-		r.choice(key, v, "ok")
+		r.choice(policy, v, "ok")
 	case "repair":
-		g.Repair = r.int(key, v, 1)
+		g.Repair = r.int(policy, v, 1)
 	default:
 		b, err := v.AsBool()
 		if err != nil {
-			r.typed(key, err)
+			r.typed(policy, err)
 		} else if !b {
-			r.error("MK204", pos(v), "", "%s: false is not allowed: only true; a gate without this policy leaves the key out", key)
+			r.error("MK204", pos(v), "", "%s: false is not allowed: only true; a gate without this policy leaves the key out", r.named(policy))
 		}
 	}
 }

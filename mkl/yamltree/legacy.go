@@ -20,7 +20,11 @@ const (
 // where both agree, and for anything but a plain scalar. It is what MK110 warns
 // about (LANGUAGE.md §3).
 func (n *Node) Legacy(p Position) string {
-	if n.Kind != Scalar || !n.Plain || n.Empty {
+	if n.Kind != Scalar || !n.Plain || n.Empty || n.Text == "" {
+		return ""
+	}
+	// Most scalars are words and sentences: only a number or a short word differs.
+	if c := n.Text[0]; len(n.Text) > len("false") && !digit(c) && c != '+' && c != '-' && c != '.' {
 		return ""
 	}
 	theirs := legacy(n.Text)
@@ -71,14 +75,8 @@ func leadingZero(s string) bool {
 // legacy is YAML 1.1's reading of a plain text, "" for a string. Where its page
 // and its most used reader differ (y and n) the page is taken.
 func legacy(s string) string {
-	if s == "" {
-		return "null"
-	}
-	switch c := s[0]; {
-	case digit(c), c == '+', c == '-', c == '.':
+	if c := s[0]; digit(c) || c == '+' || c == '-' || c == '.' {
 		return legacyNumber(s)
-	case len(s) > 5:
-		return ""
 	}
 	switch s {
 	case "~", "null", "Null", "NULL":

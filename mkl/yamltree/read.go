@@ -138,7 +138,7 @@ func (r *reader) node(kind Kind, off int) (*Node, *Error) {
 		return nil, r.tooMany()
 	}
 	if len(r.slab) == cap(r.slab) {
-		r.slab = make([]Node, 0, min(256, 16+2*cap(r.slab)))
+		r.slab = make([]Node, 0, min(128, 16+2*cap(r.slab)))
 	}
 	r.slab = r.slab[:len(r.slab)+1]
 	n := &r.slab[len(r.slab)-1]

@@ -42,44 +42,36 @@ func (n *Node) AsBool() (bool, *Error) {
 // integral. A decimal with a leading zero or with _ is an error, because readers
 // disagree about it, and so is what does not fit an int.
 func (n *Node) AsInt() (int, *Error) {
-	bad := n.wrong("an integer")
 	if n.Kind != Scalar || !n.Plain && n.Tag != "!!int" {
-		return 0, bad
+		return 0, n.wrong("an integer")
 	}
 	s := n.Text
-	digits := strings.TrimLeft(s, "+-")
-	if strings.ContainsRune(s, '_') {
-		bad.Message += ": digits are not grouped here"
-		return 0, bad
-	}
-	if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
-		bad.Message += ": readers disagree about a leading zero"
-		return 0, bad
-	}
+	base, digits := 10, s
 	switch {
-	case isOctal(s):
-		if i, err := strconv.ParseInt(s[2:], 8, strconv.IntSize); err == nil {
-			return int(i), nil
-		}
-	case isHex(s):
-		if i, err := strconv.ParseInt(s[2:], 16, strconv.IntSize); err == nil {
-			return int(i), nil
-		}
+	case strings.ContainsRune(s, '_'):
+		return 0, n.wrong("an integer (readers disagree about _)")
 	case isDecimal(s):
-		if i, err := strconv.Atoi(s); err == nil {
-			return i, nil
+		if leadingZero(s) {
+			return 0, n.wrong("an integer (readers disagree about a leading zero)")
 		}
+	case isOctal(s):
+		base, digits = 8, s[2:]
+	case isHex(s):
+		base, digits = 16, s[2:]
 	case isFloat(s):
 		// 2^63 is exact in both; below it a float converts exactly when it is integral.
 		if f, err := strconv.ParseFloat(s, 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
 			return int(f), nil
 		}
-		return 0, bad
+		return 0, n.wrong("an integer")
 	default:
-		return 0, bad
+		return 0, n.wrong("an integer")
 	}
-	bad.Message += ": it is too large"
-	return 0, bad
+	i, err := strconv.ParseInt(digits, base, strconv.IntSize)
+	if err != nil {
+		return 0, n.wrong("an integer of at most " + strconv.Itoa(math.MaxInt))
+	}
+	return int(i), nil
 }
 
 // AsValue reads the free position by the core schema of YAML 1.2, as
@@ -207,8 +199,7 @@ func (n *Node) infinite() *Error {
 // integer reads digits of any length. Long ones are halved, because the time of
 // reading them at once grows with the square of their number.
 func integer(s string, base int) value.Value {
-	if len(s) <= 18 {
-		i, _ := strconv.ParseInt(s, base, 64)
+	if i, err := strconv.ParseInt(s, base, 64); err == nil {
 		return value.FromInt(i)
 	}
 	negative := s[0] == '-'
@@ -263,6 +254,9 @@ func hexDigit(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A'
 // isFloat: [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 func isFloat(s string) bool {
 	s = unsigned(s)
+	if s == "" || !digit(s[0]) && s[0] != '.' {
+		return false
+	}
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		if !isDecimal(s[i+1:]) {
 			return false
