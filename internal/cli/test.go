@@ -121,6 +121,18 @@ type tally struct {
 	passed, failed int
 	onlyFailed     bool
 	items          []value.Value
+	notes          []diagnostic
+}
+
+// note keeps a remark about the whole suite: for the envelope, or on stderr at once.
+func (t *tally) note(d diagnostic) {
+	t.notes = append(t.notes, d)
+	if !t.a.json() {
+		t.a.err.print(t.a.err.paint("ERROR"), " ", t.a.err.safe(where(d.path, d.message)), "\n")
+		if d.hint != "" {
+			t.a.err.print("  hint: ", t.a.err.safe(d.hint), "\n")
+		}
+	}
 }
 
 func (t *tally) play(c *scenario.Case, name string) {
@@ -160,7 +172,7 @@ func (t *tally) add(name string, mismatches []string) {
 func (t *tally) end(line string) int {
 	ok := t.failed == 0 && t.passed > 0
 	if t.a.json() {
-		t.a.out.json(envelope(t.a.command, ok, t.items, nil, obj(kint("passed", t.passed), kint("failed", t.failed))))
+		t.a.out.json(envelope(t.a.command, ok, t.items, t.notes, obj(kint("passed", t.passed), kint("failed", t.failed))))
 	} else {
 		t.a.out.print(line, "\n")
 	}
@@ -209,7 +221,7 @@ func (c *conformanceCmd) run(a *app) int {
 		}
 	}
 	if t.passed+t.failed == 0 {
-		a.err.print("  hint: ", a.err.safe("no cases (*.yaml) in "+c.Dir), "\n")
+		t.note(diagnostic{severity: "error", code: "invalid-input", path: c.Dir, message: "no cases (*.yaml) in the directory", hint: "a suite that finds no case fails"})
 	}
 	return t.end(itoa(t.passed) + " passed, " + itoa(t.failed) + " failed")
 }
