@@ -26,7 +26,7 @@ const minDigits = 4
 // Hex draws nonces from random, uniformly among the words of twelve lowercase hex
 // characters that have a run of at least four decimal digits somewhere. Letters
 // have two cases and digits have one, so such a run can be looked for as it is, at
-// the speed of memory; the price is 0.8 of a nonce's 48 bits. Render takes any
+// the speed of memory; the price is 0.85 of a nonce's 48 bits. Render takes any
 // other nonce too, only slower.
 //
 // What it returns may be called by several goroutines when random may.

@@ -201,8 +201,9 @@ func (b *builder) row(channel, kind string, v *trust.Data) *Row {
 	n := len(b.rows)
 	b.rows = b.rows[:n+1]
 	row := &b.rows[n]
-	*row = Row{Channel: channel, Kind: kind, Label: v.Label(), BytesIn: v.BytesIn(),
-		Truncated: v.Truncated(), Altered: v.Altered(), Position: n}
+	// Field by field: rows are large, and a literal would be built and then copied.
+	row.Channel, row.Kind, row.Label, row.Position = channel, kind, v.Label(), n
+	row.BytesIn, row.Truncated, row.Altered = v.BytesIn(), v.Truncated(), v.Altered()
 	return row
 }
 
