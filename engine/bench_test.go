@@ -102,6 +102,7 @@ func (w *world) config(script *scripted.Script, n int) {
 			Policies: policy.Policies{UntrustedFlow: policy.Report, UntrustedArgument: policy.Report}},
 		Model: scripted.New(script),
 	}
+	w.c.Options.Table = run.Table(w.c.Tools)
 }
 
 // drive runs the machine until b.N steps are done and reports one of them.

@@ -23,8 +23,21 @@ type cell struct {
 	ver uint32 // writes so far; 0: the key does not exist
 }
 
+// smallBoard is a board with its arrays, for the many machines with few keys.
+type smallBoard struct {
+	board
+	cells [8]cell
+	order [8]int32
+}
+
 func newBoard(syms *symbols) *board {
-	return &board{syms: syms, cells: make([]cell, len(syms.names)), order: make([]int32, 0, len(syms.names))}
+	n := len(syms.names)
+	if n > 8 {
+		return &board{syms: syms, cells: make([]cell, n), order: make([]int32, 0, n)}
+	}
+	s := new(smallBoard)
+	s.board = board{syms: syms, cells: s.cells[:n], order: s.order[:0]}
+	return &s.board
 }
 
 // renew is an empty board for another run, in b's arrays where nobody else holds them.
@@ -38,12 +51,12 @@ func (b *board) renew(syms *symbols) *board {
 }
 
 func (b *board) clone() *board {
-	c := *b
-	c.cells = slices.Clone(b.cells)
+	c := newBoard(b.syms)
+	c.cells = append(c.cells[:0], b.cells...)
+	c.order = append(c.order, b.order...)
 	c.extra = slices.Clip(b.extra)
-	c.order = slices.Clip(b.order)
-	c.frozen = false
-	return &c
+	c.external = b.external
+	return c
 }
 
 // find is the cell index of a key, or -1.

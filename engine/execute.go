@@ -44,6 +44,8 @@ type entered struct {
 	cost    Usage
 
 	marks     *Marks
+	tainted   bool // the decision was
+	untrusted bool // reached on a tainted flow
 	output    trust.Value
 	hasOutput bool
 	undo      cell // what the deposit replaced

@@ -287,7 +287,7 @@ func (l *level) unanswered(res Failed, phase Phase) {
 func (l *level) fire(g *gate, via Via) bool {
 	e := l.e
 	if via != ViaHook && e.pick.judged && l.board.external > 0 {
-		l.mark().DecisionTainted = true
+		e.tainted = true
 		if !l.flow.Tainted || l.flow.By == "" {
 			l.flow = policy.Flow{Tainted: true, By: l.path + "/" + e.s.id}
 		}
@@ -314,6 +314,7 @@ func (l *level) record(g *gate, via Via, pol string) {
 	l.trace = append(l.trace, TraceStep{
 		State: e.s.id, Tier: e.s.traced, Step: l.steps,
 		Cost: e.cost, Policy: pol, GateVia: via, Judge: p.model, Marks: e.marks,
+		DecisionTainted: e.tainted, UntrustedControlFlow: e.untrusted,
 	})
 	st := &l.trace[len(l.trace)-1]
 	if p.none > 0 || p.method != "" || p.fallback || p.forced || e.truncated {

@@ -26,7 +26,7 @@ func (l *level) guard(e *entry) bool {
 			seen[x.Rule] = x.Action
 			switch x.Rule {
 			case policy.UntrustedFlow:
-				l.mark().UntrustedControlFlow = true
+				e.untrusted = true
 			case policy.UntrustedArgument:
 				l.mark().UntrustedArgument = union(l.mark().UntrustedArgument, x.Names)
 			case policy.SecretEgress:

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/mkl"
@@ -99,7 +98,9 @@ func (r *Run) level(u *unit, path string) *level {
 		r.spare = r.spare[:n-1]
 		*l = level{board: l.board.renew(&u.syms), visits: renew(l.visits, len(u.states)), entered: l.entered[:0]}
 	} else {
-		l = &level{board: newBoard(&u.syms), visits: make([]int32, len(u.states))}
+		n := len(u.states)
+		both := make([]int32, 2*n)
+		l = &level{board: newBoard(&u.syms), visits: both[:n:n], entered: both[n:n]}
 	}
 	l.r, l.u, l.path, l.cur, l.phase = r, u, path, -1, phaseEnded
 	if i, ok := u.index[u.m.Entry]; ok {
@@ -222,6 +223,7 @@ func (r *Run) drop(id EffectID) {
 
 func (r *Run) conclude(o Outcome) {
 	r.ready.Outcome = o
+	r.spare, r.entries, r.parts, r.args = nil, nil, nil, nil
 	if r.opt.Journal {
 		r.record(Record{Kind: RecordOutcome, ID: EffectID{Path: r.top.path, Branch: -1}, Outcome: o})
 	}
@@ -359,5 +361,13 @@ func (r *Run) Pending() []Effect {
 func (r *Run) Machine() *mkl.Machine { return r.prog.top.m }
 
 func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
+	if len(m) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

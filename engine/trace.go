@@ -30,8 +30,11 @@ type TraceStep struct {
 	HasGate   bool
 	HasTo     bool
 
+	DecisionTainted      bool // §8.2
+	UntrustedControlFlow bool // §8.3, rule 1
+
 	Detail *Detail // what most steps do not have; nil when there is nothing
-	Marks  *Marks  // §8; nil when there is none
+	Marks  *Marks  // the other trust marks; nil when there is none
 }
 
 // Detail is what most steps do not have.
@@ -67,15 +70,13 @@ type FanTrace struct {
 	IsCall     bool
 }
 
-// Marks are the trust marks of a step.
+// Marks are the trust marks of a step that carry names (LANGUAGE.md §8).
 type Marks struct {
-	DecisionTainted      bool
-	ConfirmedOnExternal  []string
-	UntrustedControlFlow bool
-	UntrustedArgument    []string
-	SecretEgress         []string
-	Approval             string
-	ResumeForced         []string
+	ConfirmedOnExternal []string
+	UntrustedArgument   []string
+	SecretEgress        []string
+	Approval            string
+	ResumeForced        []string
 }
 
 // Via says what fired a gate.

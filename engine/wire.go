@@ -84,10 +84,10 @@ func (s *TraceStep) Value() value.Value {
 		o.str("judge_raw", d.JudgeRaw)
 	}
 	o.flag("judge_forced_choice", d.JudgeForced)
+	o.flag("decision_tainted", s.DecisionTainted)
+	o.flag("untrusted_control_flow", s.UntrustedControlFlow)
 	if m := s.Marks; m != nil {
-		o.flag("decision_tainted", m.DecisionTainted)
 		o.strings("confirmed_on_external", m.ConfirmedOnExternal)
-		o.flag("untrusted_control_flow", m.UntrustedControlFlow)
 		o.strings("untrusted_argument", m.UntrustedArgument)
 		o.strings("secret_egress", m.SecretEgress)
 		o.text("approval", m.Approval)
@@ -769,13 +769,12 @@ func (r *frameReader) step(v value.Value) TraceStep {
 		d.JudgeNone > 0 || d.JudgeParse != "" || d.JudgeFallback || d.JudgeForced {
 		s.Detail = &d
 	}
+	s.DecisionTainted, s.UntrustedControlFlow = flag("decision_tainted"), flag("untrusted_control_flow")
 	m := Marks{
-		DecisionTainted: flag("decision_tainted"), ConfirmedOnExternal: list("confirmed_on_external"),
-		UntrustedControlFlow: flag("untrusted_control_flow"), UntrustedArgument: list("untrusted_argument"),
+		ConfirmedOnExternal: list("confirmed_on_external"), UntrustedArgument: list("untrusted_argument"),
 		SecretEgress: list("secret_egress"), Approval: text("approval"), ResumeForced: list("resume_forced"),
 	}
-	if m.DecisionTainted || m.UntrustedControlFlow || m.Approval != "" ||
-		m.ConfirmedOnExternal != nil || m.UntrustedArgument != nil || m.SecretEgress != nil || m.ResumeForced != nil {
+	if m.Approval != "" || m.ConfirmedOnExternal != nil || m.UntrustedArgument != nil || m.SecretEgress != nil || m.ResumeForced != nil {
 		s.Marks = &m
 	}
 	return s

@@ -224,17 +224,14 @@ func (d *demoRun) effect() string {
 func (d *demoRun) marks() []string {
 	var out []string
 	for i := range d.result.Trace {
-		m := d.result.Trace[i].Marks
-		if m == nil {
-			continue
-		}
-		if m.DecisionTainted {
+		step := &d.result.Trace[i]
+		if step.DecisionTainted {
 			out = append(out, "decision_tainted")
 		}
-		if m.UntrustedControlFlow {
+		if step.UntrustedControlFlow {
 			out = append(out, "untrusted_control_flow")
 		}
-		if len(m.UntrustedArgument) > 0 {
+		if m := step.Marks; m != nil && len(m.UntrustedArgument) > 0 {
 			out = append(out, "untrusted_argument: "+strings.Join(m.UntrustedArgument, ", "))
 		}
 	}
