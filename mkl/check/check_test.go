@@ -234,7 +234,8 @@ func TestPrepare(t *testing.T) {
 	src := "default_tier: fast\n" + machine(9, state("a", gate("x, hook: h", "then: ok", "b")+gate("x, hook: \"neq:q:\"", "then: ok", "b")+
 		gate("x, hook: \"eq:\"", "then: ok", "b")+gate("otherwise, hook: ignored", "then: ok", "b"))+"    tier: reasoning\n"+
 		"  b: { tool: t, output: b, gates: [{ when: otherwise, then: ok, to: c }] }\n"+
-		"  c: { call: other, tier: reasoning, output: c, gates: [{ when: otherwise, then: ok, to: END }] }\n")
+		"  c: { call: other, tier: balanced, output: c, gates: [{ when: otherwise, then: ok, to: d }] }\n"+
+		"  d: { call: other, tier: balanced, output: d, gates: [{ when: otherwise, then: ok, to: END }] }\n")
 	m := check.File(own("m.mkl", src), check.Options{}).Machine
 	if m == nil {
 		t.Fatal("the machine has errors")
@@ -249,9 +250,9 @@ func TestPrepare(t *testing.T) {
 		want string
 	}{
 		{"everything", check.Host{Tiers: all, Tools: has("t"), Hooks: has("h", "eq:")}, ""},
-		{"balanced is not used", check.Host{Tiers: []mkl.Tier{mkl.Fast, mkl.Reasoning}, Tools: has("t"), Hooks: has("h", "eq:")}, ""},
-		{"a tier is said once", check.Host{Tiers: []mkl.Tier{mkl.Fast}, Tools: has("t"), Hooks: has("h", "eq:")}, "MK320 16"},
-		{"the default tier is used", check.Host{Tiers: []mkl.Tier{mkl.Reasoning}, Tools: has("t"), Hooks: has("h", "eq:")}, "MK320 1"},
+		{"the tier of a call is used, and said once", check.Host{Tiers: []mkl.Tier{mkl.Fast, mkl.Reasoning}, Tools: has("t"), Hooks: has("h", "eq:")}, "MK320 18"},
+		{"the tier of a generative state is used", check.Host{Tiers: []mkl.Tier{mkl.Fast, mkl.Balanced}, Tools: has("t"), Hooks: has("h", "eq:")}, "MK320 16"},
+		{"the default tier is used", check.Host{Tiers: []mkl.Tier{mkl.Reasoning, mkl.Balanced}, Tools: has("t"), Hooks: has("h", "eq:")}, "MK320 1"},
 		{"no tool, no hook; eq: without a path is no comparison", check.Host{Tiers: all}, "MK321 12, MK321 14, MK321 17"},
 	} {
 		if got := found(check.Prepare(m, c.host)); got != c.want {
@@ -302,7 +303,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestNilTools: a table that the host gives replaces the built-in one, and a
+// TestTools: a table that the host gives replaces the built-in one, and a
 // tool that is in neither acts.
 func TestTools(t *testing.T) {
 	source := func(tool string) string {

@@ -138,6 +138,7 @@ func TestOutside(t *testing.T) {
 		{"a fan-out", gen("a", "prompt: p, sample: 2", "k"), true, "failed branch of state ‹a›"},
 		{"index is the author's; the branches are not", gen("a", "prompt: \"{{index}}\", sample: 2", "k"), true, "failed branch"},
 		{"item is what over leads to", gen("a", "prompt: \"{{item}}\", over: \"{{list}}\"", "k"), true, "state ‹a› makes it from ‹list›"},
+		{"over a list that the prompt does not mention", gen("a", "prompt: p, over: \"{{list}}\"", "k"), true, "state ‹a› makes it from ‹list›"},
 		{"a pure call", call("pure", "1"), false, ""},
 		{"a pure call of a pure call", call("pure_caller", "\"{{nobody}}\""), false, ""},
 		{"a pure call that is given the context", call("pure", "\"{{q}}\""), true, "state ‹a› makes it from ‹q›"},
