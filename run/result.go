@@ -33,9 +33,18 @@ type Result struct {
 	ReplyTo   string
 	Approvals []engine.Approval
 
+	// Unstarted says that nothing could start: there is no usage to speak of.
+	Unstarted bool
+
 	RunID string
 	// Frames is the parked run of a suspension, nil otherwise.
 	Frames engine.Frames
+}
+
+// Mismatched is the result of a resume whose frames do not fit the machines:
+// nothing has run (LANGUAGE.md §16).
+func Mismatched(err *engine.MismatchError) *Result {
+	return &Result{Status: StatusHalt, Error: err.Error(), Unstarted: true}
 }
 
 // Value is the wire form, keys in the order of LANGUAGE.md §14. A surface
@@ -54,7 +63,11 @@ func (r *Result) Value() value.Value {
 	} else {
 		put("result", value.Value{})
 	}
-	put("usage", r.Usage.Value())
+	if r.Unstarted {
+		put("usage", value.Value{})
+	} else {
+		put("usage", r.Usage.Value())
+	}
 	put("trace", engine.Steps(r.Trace))
 	if r.At != "" {
 		put("at", value.FromString(r.At))

@@ -29,8 +29,12 @@ func (c *Case) Compare(res *run.Result) []string {
 		}
 	}
 	for _, e := range c.expect.context {
-		got, _ := res.Context.Get(e.Key)
-		differ("context."+e.Key, e.Value, got.Value())
+		var got value.Value
+		if !res.Unstarted { // else there is no blackboard
+			v, _ := res.Context.Get(e.Key)
+			got = v.Value()
+		}
+		differ("context."+e.Key, e.Value, got)
 	}
 	if c.expect.hasTr {
 		if len(c.expect.trace) != len(res.Trace) {

@@ -62,11 +62,6 @@ func Load(file string, src []byte) ([]*Case, error) {
 		return nil, err
 	}
 	l := loader{file: file}
-	for _, k := range root.Keys {
-		if k.Text != "scenarios" {
-			return nil, Errors{l.at(k, unknown("key", k.Text, []string{"scenarios"}))}
-		}
-	}
 	list, ok := root.Get("scenarios")
 	switch {
 	case !ok:
@@ -75,6 +70,11 @@ func Load(file string, src []byte) ([]*Case, error) {
 		return nil, Errors{l.at(list, "scenarios: expected a list, found "+kind(list))}
 	case len(list.Items) == 0:
 		return nil, Errors{l.at(list, "scenarios: the list is empty")}
+	}
+	for _, k := range root.Keys {
+		if k.Text != "scenarios" {
+			return nil, Errors{l.at(k, unknown("key", k.Text, []string{"scenarios"}))}
+		}
 	}
 	cases := make([]*Case, len(list.Items))
 	for i, item := range list.Items {

@@ -51,6 +51,11 @@ func (c *Case) Run(ctx context.Context) (*Report, error) {
 		return rep, nil
 	}
 	p, err := c.Play()
+	var mismatch *engine.MismatchError
+	if errors.As(err, &mismatch) {
+		res := run.Mismatched(mismatch)
+		return &Report{Mismatches: c.Compare(res), Result: res}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
