@@ -32,6 +32,7 @@ type level struct {
 	capped    bool
 	allowance int
 
+	since   int // results of the run that were in when this level was at its loop top
 	visits  []int32
 	entered []int32 // states by first entry, for the diagnosis' ties
 	repairs []int32 // left, by repair slot; nil: all full
@@ -157,9 +158,10 @@ func (l *level) begin(resumed bool) {
 // enter is the loop top and the entry of a state (LANGUAGE.md §7.1, 1–4).
 func (l *level) enter() bool {
 	r, s := l.r, &l.u.states[l.cur]
-	if !l.fanned {
+	if l.parent == nil {
 		r.since = r.since[:0]
 	}
+	l.since = len(r.since)
 	switch {
 	case r.cancelled:
 		return l.halt(failure{reason: "cancelled", stop: stopCancelled}, s.id)
@@ -446,7 +448,6 @@ func (l *level) move(g *gate, raw trust.Value) bool {
 	l.phase = phaseTop
 	if g.src.Policy == mkl.PolicyEscalate && l.r.opt.EscalateSuspend && !l.fanned {
 		l.asked = &asked{ask: g.src.Ask, hasAsk: g.src.HasAsk, replyTo: g.replyTo}
-		l.r.since = l.r.since[:0]
 		return l.suspend(suspension{reason: "escalated", at: l.u.states[l.cur].id, asked: l.asked})
 	}
 	return true

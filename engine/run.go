@@ -22,7 +22,7 @@ type Run struct {
 	ready   Ready
 	pending []pending
 	byID    map[EffectID]int // index into pending, kept only when there are many
-	since   []Applied        // results since the last loop top that frames can show
+	since   []Applied        // results since the top level's last loop top
 
 	cancelled bool
 	shared    bool // a fork reads what pending effects hold: build anew

@@ -173,7 +173,7 @@ func TestSnapshotAtEveryMoment(t *testing.T) {
 		case *engine.Tool:
 			return engine.Observed{Value: value.FromString("seen")}
 		}
-		return engine.Answered{True: true}
+		return engine.Answered{True: e.ID().Visit == 2}
 	}
 	docs := []string{`
 machine: top
@@ -185,7 +185,7 @@ states:
     call: judged
     input: {mail: "{{mail}}"}
     output: o
-    gates: [{when: otherwise, then: ok, to: f}]
+    gates: [{when: it came back, hook: asked, then: ok, to: f}, {when: not yet, repair: 2, to: c}, {when: otherwise, then: ok, to: f}]
   f:
     call: judged
     over: "{{items}}"

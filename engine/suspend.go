@@ -27,7 +27,6 @@ func (l *level) suspend(s suspension) bool {
 		if s.asked != nil {
 			o.Ask, o.HasAsk, o.ReplyTo = s.asked.ask, s.asked.hasAsk, s.asked.replyTo
 		}
-		l.r.since = nil
 		l.r.event(Event{Type: EventRunFinished, Machine: l.u.m.Name, Depth: l.depth, Status: "suspended", Error: s.reason, At: s.at, Tokens: l.total()})
 		l.r.conclude(o)
 		return false
@@ -118,8 +117,19 @@ func (r *Run) Snapshot() Snapshot {
 	switch r.ready.Outcome.(type) {
 	case Done, Halted:
 		return Snapshot{}
+	case Suspended:
+		return Snapshot{Frames: r.top.frames(nil)}
 	}
-	return Snapshot{Frames: r.top.frames(nil), Since: slices.Clone(r.since)}
+	return Snapshot{Frames: r.top.frames(nil), Since: slices.Clone(r.since[r.top.innermost().since:])}
+}
+
+// innermost is the level whose loop top the last frame shows.
+func (l *level) innermost() *level {
+	e := l.e
+	if e != nil && e.active && !e.fan && e.br[0].child != nil && !e.br[0].done {
+		return e.br[0].child.innermost()
+	}
+	return l
 }
 
 // frames is one frame a level, outermost first, down to the innermost level or

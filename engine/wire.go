@@ -129,7 +129,8 @@ func (e *entry) fanTrace() *FanTrace {
 			f.SubTraces = append(f.SubTraces, t)
 		}
 	}
-	if reasoned {
+	if reasoned || e.s.src.Reason {
+		f.Reasonings = []string{}
 		for i := range e.br {
 			f.Reasonings = append(f.Reasonings, e.br[i].reasoning)
 		}
