@@ -1,15 +1,15 @@
 // Package builtin holds the tools that every host has, in their offline forms:
-// calc, search_kb and send_reply (LANGUAGE.md §12.3), and the declarations of
-// all names the language reserves for built-ins (§12.2).
+// calc, search_kb and send_reply (LANGUAGE.md §12.3). What the policy must know
+// of them is policy.Builtin's.
 //
 // A built-in never fails with a Go error: a refusal or a fault is an
 // observation that says so. None of them opens a file or a connection; the
 // backends here are stub, which says that nothing real answered, and fake,
 // which plays a service in memory.
 //
-//	table := policy.Table{}
+//	tools := map[string]tool.Tool{}
 //	for _, t := range builtin.Tools(builtin.Options{}) {
-//		table[t.Name] = t.Policy
+//		tools[t.Name] = t
 //	}
 package builtin
 
@@ -62,59 +62,27 @@ type Options struct {
 
 // Tools are the built-in tools, by name.
 func Tools(o Options) []tool.Tool {
+	declared := policy.Builtin()
 	return []tool.Tool{
 		{
 			Name:        "calc",
 			Description: "Evaluates an arithmetic expression: expr.",
-			Policy:      declaration("calc"),
+			Policy:      declared["calc"],
 			Func:        calcTool,
 		},
 		{
 			Name:        "search_kb",
 			Description: "Searches the knowledge base: query.",
-			Policy:      declaration("search_kb"),
+			Policy:      declared["search_kb"],
 			Func:        searchKB(o.KB),
 		},
 		{
 			Name:        "send_reply",
 			Description: "Sends a reply: body, to.",
-			Policy:      declaration("send_reply"),
+			Policy:      declared["send_reply"],
 			Func:        sendReply(o.Mail, o.Outbox),
 		},
 	}
-}
-
-// Table is the declarations of every built-in name, those of tools that other
-// packages implement included. They hold for a tool of such a name wherever it
-// comes from, a scenario's scripted one too (LANGUAGE.md §19).
-func Table() policy.Table {
-	t := policy.Table{}
-	for _, name := range []string{
-		"calc", "search", "search_kb", "list_files", "read_file",
-		"list_machines", "describe_machine", "read_machine", "check_machine",
-		"list_workspace", "read_workspace_file", "search_workspace", "ask_user",
-		"write_file", "send_reply",
-		"write_machine", "run_machine", "update_task",
-	} {
-		t[name] = declaration(name)
-	}
-	return t
-}
-
-func declaration(name string) policy.Tool {
-	switch name {
-	case "search": // its query goes to a service
-		return policy.Tool{Class: policy.Read}
-	case "write_file": // to a local disk
-		return policy.Tool{Class: policy.Effect, Local: true, Sensitive: []string{"path"}}
-	case "send_reply":
-		return policy.Tool{Class: policy.Effect, Sensitive: []string{"to"}}
-	case "write_machine", "update_task":
-		return policy.Tool{Class: policy.Effect, Local: true}
-	case "run_machine": // it calls models
-		return policy.Tool{Class: policy.Effect}
-	}
-	return policy.Tool{Class: policy.Read, Local: true}
 }
 
 // text is the text of the first of the named arguments that is not blank, as it
