@@ -243,13 +243,6 @@ func (a *analysis) external() (keys map[string]cause, produced []cause) {
 			e.readers[path[0]] = append(e.readers[path[0]], i)
 		}
 	}
-	host := cause{kind: causeHost}
-	if a.m.Authorship == mkl.AuthorshipModel {
-		host.kind = causeNobody
-	}
-	for i := range a.m.Context {
-		e.hold(a.m.Context[i].Key, host)
-	}
 	for i := range a.m.States {
 		for j := range a.m.States[i].Gates {
 			if g := &a.m.States[i].Gates[j]; g.Policy == mkl.PolicyEscalate {
@@ -260,6 +253,13 @@ func (a *analysis) external() (keys map[string]cause, produced []cause) {
 				e.hold(at, cause{kind: causeReply})
 			}
 		}
+	}
+	host := cause{kind: causeHost}
+	if a.m.Authorship == mkl.AuthorshipModel {
+		host.kind = causeNobody
+	}
+	for i := range a.m.Context {
+		e.hold(a.m.Context[i].Key, host)
 	}
 	e.spread()
 	// Last, because it says least: a branch that fails leaves its error text.

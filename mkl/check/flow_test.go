@@ -209,6 +209,12 @@ func TestOutsideDetails(t *testing.T) {
 		})
 	}
 
+	// A reply says more than that a host may set the key.
+	replied := "  a: { structure: s, prompt: p, output: a, gates: [{ when: x, hook: \"eq:q.says:yes\", then: ok, to: END }, { when: otherwise, escalate: true, reply_to: q.says, to: a }] }\n"
+	if ds := lint(t, machine(9, replied), check.Options{}); len(ds) != 2 || !strings.Contains(ds[0].Message+ds[1].Message, "a reply is written there") {
+		t.Errorf("a reply: %v", ds)
+	}
+
 	// The text of a machine that nobody answers for is outside text itself.
 	src := mkl.Source{Text: []byte(machine(9, fmt.Sprintf(z, `"{{q}}"`)))}
 	said := false
