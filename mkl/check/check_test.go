@@ -186,7 +186,9 @@ func calls(id, callee, to string) string {
 	return fmt.Sprintf("  %s:\n    call: %s\n    output: %s\n    gates: [{ when: otherwise, then: ok, to: %s }]\n", id, callee, id, to)
 }
 
-func named(name, source string) string { return strings.Replace(source, "machine: m", "machine: "+name, 1) }
+func named(name, source string) string {
+	return strings.Replace(source, "machine: m", "machine: "+name, 1)
+}
 
 func TestCalls(t *testing.T) {
 	good := named("good", machine(9, state("a", otherwiseEnd)))
