@@ -199,6 +199,9 @@ func (w *walker) leaf(it item, c Class, detail string, pos token.Pos) *Origin {
 func (w *walker) step(it item) {
 	a := w.a
 	v, path := it.v, it.path
+	if w.standard(it) {
+		return
+	}
 	if r, ok := a.table.named("type", v.Type()); ok {
 		if _, isAlloc := v.(*ssa.Alloc); !isAlloc || it.path != nil {
 			if c, isCall := v.(*ssa.Call); !isCall || len(a.callees[c]) == 0 {
@@ -286,6 +289,27 @@ func (w *walker) step(it item) {
 	default:
 		w.leaf(it, UnknownValue, describe(v), posOf(v))
 	}
+}
+
+// standard knows the two variables of package os that are sources.
+func (w *walker) standard(it item) bool {
+	v := it.v
+	if u, ok := v.(*ssa.UnOp); ok && u.Op == token.MUL {
+		v = u.X
+	}
+	g, ok := v.(*ssa.Global)
+	if !ok || g.Pkg == nil || g.Pkg.Pkg.Path() != "os" {
+		return false
+	}
+	switch g.Name() {
+	case "Args":
+		w.leaf(it, Flag, "os.Args", posOf(it.v))
+	case "Stdin":
+		w.leaf(it, Stdin, "os.Stdin", posOf(it.v))
+	default:
+		return false
+	}
+	return true
 }
 
 func isRef(t types.Type) bool {
@@ -434,16 +458,6 @@ func (w *walker) global(it item, g *ssa.Global) {
 	}
 	if found {
 		return
-	}
-	if g.Pkg != nil {
-		switch g.Pkg.Pkg.Path() + "." + g.Name() {
-		case "os.Args":
-			w.leaf(it, Flag, "os.Args", posOf(it.v))
-			return
-		case "os.Stdin":
-			w.leaf(it, Stdin, "os.Stdin", posOf(it.v))
-			return
-		}
 	}
 	w.leaf(it, Constant, "", token.NoPos) // a variable that nothing assigns, or a library's own
 }

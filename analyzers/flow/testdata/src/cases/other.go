@@ -1,0 +1,5 @@
+package cases
+
+const fromAnotherFile = "be kind"
+
+const header = "HEADER"
