@@ -81,7 +81,8 @@ type Origin struct {
 	Writers []Writer
 	Reason  string // vouched: the reason
 
-	hop *hop
+	hop   *hop
+	field fieldKey
 }
 
 // Writer is a place that writes a column.

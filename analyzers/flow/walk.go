@@ -707,6 +707,9 @@ func (w *walker) finish() []*Slot {
 		s.Sinks = sinksOf[s]
 		for _, o := range s.Origins {
 			w.tell(o, s)
+			if o.Class.Authority() == SQL && o.Column != "" && !o.Scalar {
+				o.Writers = w.a.Writers(o.Table, o.Column)
+			}
 		}
 		sort.SliceStable(s.Origins, func(i, j int) bool {
 			a, b := s.Origins[i], s.Origins[j]
