@@ -23,6 +23,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"github.com/pinfold-dev/pinfold/config"
 )
 
 // Version of pinfold.
@@ -44,8 +46,10 @@ type Env struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	Getenv func(string) string
+	Lookup func(name string) (string, bool) // environment variables
 	Clock  func() time.Time
+
+	terminal bool // tests: both streams are one
 }
 
 // Main runs the command of this process and gives its exit code.
@@ -70,18 +74,19 @@ func Run(ctx context.Context, env Env) (code int) {
 	if env.Stderr == nil {
 		env.Stderr = os.Stderr
 	}
-	if env.Getenv == nil {
-		env.Getenv = os.Getenv
+	if env.Lookup == nil {
+		env.Lookup = os.LookupEnv
 	}
 	if env.Clock == nil {
 		env.Clock = time.Now
 	}
-	a := &app{env: env, ctx: ctx, command: "pinfold"}
+	a := &app{env: env, ctx: ctx, command: "pinfold", sys: config.OS()}
+	a.sys.LookupEnv = env.Lookup
 	a.out, a.err = a.stream(env.Stdout), a.stream(env.Stderr)
 	defer func() {
 		if x := recover(); x != nil {
 			f := failure{code: "unexpected-error", message: fmt.Sprint("internal error: ", x), hint: "this is a fault of pinfold; PINFOLD_DEBUG=1 shows where"}
-			if a.getenv("DEBUG") == "1" {
+			if v, _ := a.sys.Env("DEBUG"); v == "1" {
 				f.hint = string(debug.Stack())
 			}
 			code = a.fail(&f)
@@ -94,6 +99,7 @@ func Run(ctx context.Context, env Env) (code int) {
 type app struct {
 	env     Env
 	ctx     context.Context
+	sys     config.System
 	command string
 	flags   grammar
 	out     stream
@@ -196,24 +202,20 @@ func (a *app) peek() {
 
 // settle fixes how the streams are written.
 func (a *app) settle() {
+	plain, _ := a.env.Lookup("NO_COLOR")
 	for _, s := range []*stream{&a.out, &a.err} {
-		s.colour = a.flags.Color == "always" || a.flags.Color != "never" && s.terminal && a.env.Getenv("NO_COLOR") == ""
+		s.colour = a.flags.Color == "always" || a.flags.Color != "never" && s.terminal && plain == ""
 	}
-}
-
-// getenv is PINFOLD_‹name›, or MKLANG_‹name› where that is unset (LANGUAGE.md §21.1).
-func (a *app) getenv(name string) string {
-	if v := a.env.Getenv("PINFOLD_" + name); v != "" {
-		return v
-	}
-	return a.env.Getenv("MKLANG_" + name)
 }
 
 func (a *app) logger() error {
 	level := a.flags.LogLevel
 	from := "--log-level"
 	if level == "" {
-		level, from = strings.ToLower(a.getenv("LOG_LEVEL")), "PINFOLD_LOG_LEVEL"
+		level, from = "", "PINFOLD_LOG_LEVEL"
+		if v, ok := a.sys.Env("LOG_LEVEL"); ok {
+			level = strings.ToLower(v)
+		}
 	}
 	var l slog.Level
 	switch level {

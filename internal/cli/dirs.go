@@ -9,25 +9,13 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// dir is a directory of this user: its own variable, then XDG, then the home
-// directory (LANGUAGE.md §21.1).
-func (a *app) dir(name, xdg, home string) string {
-	if d := a.getenv(name); d != "" {
-		return d
-	}
-	if d := a.env.Getenv(xdg); d != "" {
-		return filepath.Join(d, "pinfold")
-	}
-	if h := a.env.Getenv("HOME"); h != "" {
-		return filepath.Join(h, home, "pinfold")
-	}
-	return ""
-}
+// systemMachines is where a system keeps machines for everybody.
+const systemMachines = "/usr/share/pinfold/machines"
 
-// scope is what the machine at path can call.
+// scope is what the machine at path can call (LANGUAGE.md §22).
 func (a *app) scope(path string) *registry.Registry {
-	base := []string{"/usr/share/pinfold/machines"}
-	if d := a.dir("DATA_DIR", "XDG_DATA_HOME", ".local/share"); d != "" {
+	base := []string{systemMachines}
+	if d := a.sys.Dirs().Data; d != "" {
 		base = append(base, filepath.Join(d, "machines"))
 	}
 	return registry.Beside(path, base...)

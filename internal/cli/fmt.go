@@ -76,9 +76,13 @@ func (c *fmtCmd) run(a *app) int {
 		case a.json():
 			item = append(item, kstr("formatted", string(d.new)))
 		default:
-			// The author's text goes out as it is: this is a filter, and what it
-			// prints is meant to be kept.
-			a.out.w.Write(d.new)
+			// A filter's output is exact; only a person's screen shows what it could
+			// not draw.
+			if a.out.terminal {
+				a.out.print(a.out.block(string(d.new)))
+			} else {
+				a.out.w.Write(d.new)
+			}
 		}
 		items = append(items, obj(item...))
 	}

@@ -17,7 +17,9 @@ type stream struct {
 	colour   bool
 }
 
-func (a *app) stream(w io.Writer) stream { return stream{w: w, terminal: isTerminal(w)} }
+func (a *app) stream(w io.Writer) stream {
+	return stream{w: w, terminal: a.env.terminal || isTerminal(w)}
+}
 
 // print writes pinfold's own fixed wording, or text that was escaped before.
 func (s *stream) print(parts ...string) { io.WriteString(s.w, strings.Join(parts, "")) }

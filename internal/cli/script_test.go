@@ -4,10 +4,15 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pinfold-dev/pinfold/llm/llmtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts; read the diff")
@@ -45,8 +50,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-			"bytes": writeBytes,
+			"exits":    exits,
+			"bytes":    writeBytes,
+			"endpoint": endpoint,
+			"received": received,
 		},
 	})
 }
@@ -64,6 +71,89 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("pinfold %s: exit %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// endpoint starts a model's endpoint and writes conf.yaml for it:
+//
+//	endpoint says TEXT CHOICE…   produces TEXT, judges with each CHOICE in turn, then the last
+//	endpoint junk                answers with what is no JSON
+//	endpoint refuses             answers every request with status 400
+//	endpoint down                nobody listens
+func endpoint(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: endpoint says|junk|refuses|down …")
+	}
+	b := &brain{}
+	switch args[0] {
+	case "says":
+		b.text = args[1]
+		for _, c := range args[2:] {
+			n, err := strconv.Atoi(c)
+			ts.Check(err)
+			b.choices = append(b.choices, n)
+		}
+	case "junk":
+		b.always = &llmtest.Behaviour{Body: "<html>not what you asked for</html>", ContentType: "text/html"}
+	case "refuses":
+		x := llmtest.Status(400, "the model \x1b[31mwent\u202e away")
+		b.always = &x
+	}
+	s := &llmtest.Server{Brain: b}
+	ts.Check(s.Start("127.0.0.1:0"))
+	url := s.URL()
+	ts.Defer(func() { s.Close() })
+	if args[0] == "down" {
+		s.Close()
+	}
+	b.server = s
+	servers.Store(ts.Getenv("WORK"), s)
+	ts.Check(os.WriteFile(ts.MkAbs("conf.yaml"), []byte("active: local\nproviders:\n  local:\n    base_url: "+url+"\n    tiers: { fast: f, balanced: b, reasoning: r }\n"), 0o666))
+}
+
+// servers are the endpoints of the scripts that run, by working directory.
+var servers sync.Map
+
+type brain struct {
+	server  *llmtest.Server
+	always  *llmtest.Behaviour
+	text    string
+	mu      sync.Mutex
+	choices []int
+}
+
+func (b *brain) Answer(r llmtest.Request) llmtest.Behaviour {
+	if b.always != nil {
+		return *b.always
+	}
+	n, judge := r.Choices()
+	if !judge {
+		return llmtest.Text(b.text)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.choices) > 0 {
+		n = b.choices[0]
+		if len(b.choices) > 1 {
+			b.choices = b.choices[1:]
+		}
+	}
+	return llmtest.Choice(n)
+}
+
+// received wants a user message, or with ! none, that matches: received 'who am i'.
+func received(ts *testscript.TestScript, neg bool, args []string) {
+	x, ok := servers.Load(ts.Getenv("WORK"))
+	if !ok || len(args) != 1 {
+		ts.Fatalf("usage, after endpoint: received PATTERN")
+	}
+	re := regexp.MustCompile("(?s)" + args[0])
+	found := false
+	for _, r := range x.(*llmtest.Server).Requests() {
+		found = found || re.MatchString(r.User)
+	}
+	if found == neg {
+		ts.Fatalf("received %q: %v", args[0], found)
 	}
 }
 
