@@ -36,6 +36,8 @@ type reader struct {
 	line  int // of pos, from 1
 	start int // offset where the line of pos begins
 
+	known struct{ start, off, col int } // a column that was counted: of off, on the line that begins at start
+
 	raw      bool // leave aliases and merge keys as they are and note comments: for Format
 	comments []comment
 
@@ -58,6 +60,7 @@ type comment struct {
 
 func newReader(src []byte) (*reader, *Error) {
 	r := &reader{line: 1}
+	r.known.col = 1
 	if len(src) > MaxSize {
 		return r, &Error{Code: "MK108", Message: fmt.Sprintf("the document has %d bytes: at most %d are read", len(src), MaxSize)}
 	}
@@ -122,14 +125,24 @@ func (r *reader) syntax(format string, args ...any) *Error {
 	return r.errorAt("MK103", r.pos, format, args...)
 }
 
-// place gives line and column of an offset; only offsets of earlier lines are searched for.
+// place gives line and column of an offset on the current line or before it.
+// Columns are counted from the last one asked for, because a document may well
+// be one line of four megabytes with a node every two characters.
 func (r *reader) place(off int) (line, col int) {
-	line, start := r.line, r.start
-	if off < start {
-		line -= strings.Count(r.src[off:start], "\n")
-		start = strings.LastIndexByte(r.src[:off], '\n') + 1
+	if off < r.start {
+		line = r.line - strings.Count(r.src[off:r.start], "\n")
+		start := strings.LastIndexByte(r.src[:off], '\n') + 1
+		return line, utf8.RuneCountInString(r.src[start:off]) + 1
 	}
-	return line, utf8.RuneCountInString(r.src[start:off]) + 1
+	if r.known.start != r.start {
+		r.known.start, r.known.off, r.known.col = r.start, r.start, 1
+	}
+	if off < r.known.off {
+		return r.line, r.known.col - utf8.RuneCountInString(r.src[off:r.known.off])
+	}
+	r.known.col += utf8.RuneCountInString(r.src[r.known.off:off])
+	r.known.off = off
+	return r.line, r.known.col
 }
 
 // node makes a node at off, which is on the current line or before it.
@@ -309,7 +322,7 @@ func (r *reader) root(n *Node) *Error {
 	case n.Kind == Mapping:
 		return nil
 	case n.Empty:
-		return &Error{"MK105", n.Line, n.Column, "the document is empty: expected a mapping"}
+		return &Error{"MK105", 1, 1, "the document is empty: expected a mapping"}
 	}
 	return &Error{"MK105", n.Line, n.Column, "the root is " + n.What() + ": expected a mapping"}
 }

@@ -196,29 +196,47 @@ func (n *Node) infinite() *Error {
 	return &Error{"MK111", n.Line, n.Column, "‹" + clip(n.Text) + "› is not a finite number: put quotes around it if it is a text"}
 }
 
-// integer reads digits of any length. Long ones are halved, because the time of
-// reading them at once grows with the square of their number.
+// integer reads the digits of an integer of any length.
 func integer(s string, base int) value.Value {
 	if i, err := strconv.ParseInt(s, base, 64); err == nil {
 		return value.FromInt(i)
 	}
-	negative := s[0] == '-'
-	b := digits(strings.TrimLeft(s, "+-"), base)
-	if negative {
+	b := bigInt(strings.TrimLeft(s, "+-"), base)
+	if s[0] == '-' {
 		b.Neg(b)
 	}
 	return value.FromBig(b)
 }
 
-func digits(s string, base int) *big.Int {
-	if len(s) <= 2000 {
-		b, _ := new(big.Int).SetString(s, base)
-		return b
+// bigInt reads long numbers by halves: read at once, the time grows with the
+// square of the length, and a document has room for four million digits.
+func bigInt(s string, base int) *big.Int {
+	const most = 2048     // digits that are read at once
+	var powers []*big.Int // base to the power of most<<i
+	for size := most; size < len(s); size *= 2 {
+		p := new(big.Int)
+		if len(powers) == 0 {
+			p.Exp(big.NewInt(int64(base)), big.NewInt(most), nil)
+		} else {
+			last := powers[len(powers)-1]
+			p.Mul(last, last)
+		}
+		powers = append(powers, p)
 	}
-	low := len(s) / 2
-	scale := new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(low)), nil)
-	high := digits(s[:len(s)-low], base)
-	return high.Add(high.Mul(high, scale), digits(s[len(s)-low:], base))
+	var read func(s string, i int) *big.Int
+	read = func(s string, i int) *big.Int {
+		if i < 0 {
+			b, _ := new(big.Int).SetString(s, base)
+			return b
+		}
+		low := most << i
+		if len(s) <= low {
+			return read(s, i-1)
+		}
+		high := read(s[:len(s)-low], i-1)
+		return high.Add(high.Mul(high, powers[i]), read(s[len(s)-low:], i-1))
+	}
+	return read(s, len(powers)-1)
 }
 
 func all(s string, ok func(c byte) bool) bool {
