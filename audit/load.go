@@ -32,6 +32,10 @@ type Options struct {
 	// types and by the tables.
 	Deps bool
 
+	// Limit is how many steps a slot may take before the walk gives up and says
+	// so; 0 is 30,000.
+	Limit int
+
 	Config Config
 }
 
@@ -198,4 +202,14 @@ func (p *program) analyse(t *flow.Table, limit int) (*flow.Analysis, error) {
 		},
 		Read: os.ReadFile,
 	})
+}
+
+func (p *program) sourcesOf() []source {
+	var out []source
+	for _, pkg := range p.pkgs {
+		for _, f := range pkg.Syntax {
+			out = append(out, source{p.fset, f})
+		}
+	}
+	return out
 }
