@@ -22,11 +22,12 @@ type Doc struct {
 	spans []span
 	data  []trust.Data
 	parts []Part
+	fills []Fill // one a hole
 }
 
 type span struct {
 	text string // the text, or the channel of data
-	n    uint32 // place in data or parts; in the header the claimed length
+	n    uint32 // place in data, parts or fills; in the header the claimed length
 	kind spanKind
 	when bool // only when something was fenced
 }
@@ -40,6 +41,7 @@ const (
 	spanData
 	spanBareData
 	spanPart
+	spanHole
 	spanMisplaced // something in a WhenFenced that may not be there
 )
 
@@ -67,6 +69,7 @@ func (d *Doc) move(capacity int) {
 	d.spans = spans
 	d.data = d.data[:len(d.data):len(d.data)]
 	d.parts = d.parts[:len(d.parts):len(d.parts)]
+	d.fills = d.fills[:len(d.fills):len(d.fills)]
 }
 
 // claim returns n new slots at the end of d.
@@ -112,6 +115,12 @@ func (d *Doc) datum(kind spanKind, channel string, v trust.Data) {
 // Put appends a part with all its declarations. A part that cannot be rendered (an
 // attribute that is refused, an unknown style) makes Render fail, naming it.
 func (d *Doc) Put(p Part) {
+	p.prepare()
+	d.put(p)
+}
+
+// prepare checks what p declares and lays its attributes out.
+func (p *Part) prepare() {
 	p.scalar = nil
 	p.attrs, p.refuse = attrText(p.Style, p.Attrs)
 	if p.Style == StyleInline && p.refuse == nil {
@@ -121,7 +130,6 @@ func (d *Doc) Put(p Part) {
 		p.refuse = fmt.Errorf("expected a known unit and part to keep, found %v and %v", p.Budget.Unit, p.Keep)
 	}
 	p.Attrs = nil // the caller's array; the text of it is what counts
-	d.put(p)
 }
 
 func (d *Doc) put(p Part) {
@@ -157,7 +165,7 @@ func (d *Doc) Append(other Doc) {
 	}
 	spans := d.claim(len(other.spans) - 1)
 	copy(spans, other.spans[1:])
-	if len(other.data)+len(other.parts) == 0 {
+	if other.rows() == 0 {
 		return
 	}
 	for i := range spans {
@@ -166,16 +174,19 @@ func (d *Doc) Append(other Doc) {
 			s.n += uint32(len(d.data))
 		case spanPart:
 			s.n += uint32(len(d.parts))
+		case spanHole:
+			s.n += uint32(len(d.fills))
 		}
 	}
 	d.data = append(d.data, other.data...)
 	d.parts = append(d.parts, other.parts...)
+	d.fills = append(d.fills, other.fills...)
 }
 
 // Empty says whether nothing was appended.
 func (d *Doc) Empty() bool { return len(d.spans) <= 1 }
 
-func (d *Doc) rows() int { return len(d.data) + len(d.parts) }
+func (d *Doc) rows() int { return len(d.data) + len(d.parts) + len(d.fills) }
 
 // body is the spans without the header.
 func (d *Doc) body() []span {

@@ -128,6 +128,7 @@ type Part struct {
 	Banner        trust.Text // stands before the fence, and only before a fence; then a newline, or inline a space
 	Budget        Budget
 	Keep          Keep
+	Secrecy       trust.Set // what the declaration knows of its sensitivity: joins the label of the row
 
 	scalar *trust.Scalar // a scalar's part: rendered bare
 	attrs  string        // Attrs as text, with the end of the opening tag

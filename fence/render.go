@@ -187,7 +187,12 @@ func (b *builder) doc(d *Doc) error {
 			v := &d.data[s.n]
 			b.plain(b.row(s.text, "key", v), v.Text())
 		case spanPart:
-			if err := b.part(&d.parts[s.n]); err != nil {
+			p := &d.parts[s.n]
+			if err := b.part(p, &p.Data); err != nil {
+				return err
+			}
+		case spanHole:
+			if err := b.fill(&d.fills[s.n]); err != nil {
 				return err
 			}
 		default:
@@ -207,20 +212,20 @@ func (b *builder) row(channel, kind string, v *trust.Data) *Row {
 	return row
 }
 
-// part lays out what came in by Put or Scalar.
-func (b *builder) part(p *Part) error {
-	row := b.row(p.Channel, p.Kind, &p.Data)
+// part lays out what came in by Put or Scalar, or data in a hole.
+func (b *builder) part(p *Part, v *trust.Data) error {
+	row := b.row(p.Channel, p.Kind, v)
 	if p.scalar != nil {
 		row.Label, row.scalar, row.BytesIn = p.scalar.Label(), true, len(p.scalar.Text())
 		b.plain(row, p.scalar.Text())
 		return nil
 	}
-	row.Trust, row.Authoritative, row.Budget = p.Trust, p.Authoritative, p.Budget
+	b.declare(row, p)
 	if p.refuse != nil {
 		return p.in(p.refuse)
 	}
-	value := p.Data.Text()
-	l := p.Data.Label()
+	value := v.Text()
+	l := v.Label()
 	authors := l.Level() == trust.LevelAuthor && (p.Trust == "" || p.Authoritative)
 	admitted := !authors && p.admits(l.Sources())
 	bare := authors || admitted
@@ -249,6 +254,14 @@ func (b *builder) part(p *Part) error {
 		b.fence(row, p.Style, p, value)
 	}
 	return nil
+}
+
+// declare writes down what p declares.
+func (b *builder) declare(row *Row, p *Part) {
+	row.Trust, row.Authoritative, row.Budget = p.Trust, p.Authoritative, p.Budget
+	if p.Secrecy.Len() > 0 {
+		row.Label = row.Label.WithSecrecy(p.Secrecy.Items()...)
+	}
 }
 
 // in names the part that an error is about.
