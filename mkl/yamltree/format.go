@@ -317,7 +317,7 @@ func (p *printer) value(n *Node, indent int, l *Layout, limit, next, column int,
 	if n.Kind != Scalar && !p.inline(n) {
 		inner := int(first(n).mark)
 		if n.style == flow {
-			p.hoist(n)
+			p.hoist(n, inner)
 		}
 		commented := p.trailing(inner)
 		if item && props == "" && !commented {
@@ -357,8 +357,11 @@ func (p *printer) value(n *Node, indent int, l *Layout, limit, next, column int,
 }
 
 // hoist moves the comment behind the closing bracket of a flow collection that
-// becomes block to the line that opens it.
-func (p *printer) hoist(n *Node) {
+// becomes block to the line that opens it, unless there is one already.
+func (p *printer) hoist(n *Node, inner int) {
+	if len(p.comments) > 0 && !p.comments[0].own && p.comments[0].off < inner {
+		return
+	}
 	for i, c := range p.comments {
 		if c.off < int(n.end) {
 			continue

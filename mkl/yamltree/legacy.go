@@ -137,10 +137,11 @@ func legacyNumber(s string) string {
 		}
 		return "" // 089: a string there
 	}
-	if v, ok := sexagesimal(u); ok {
+	if v, ok := sexagesimal(s, u); ok {
 		return v
 	}
-	// [0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)? or \.[0-9][0-9_]*([eE][-+][0-9]+)?
+	// [-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)? or \.[0-9][0-9_]*([eE][-+][0-9]+)?.
+	// The page allows a sign in the second, its most used reader does not.
 	m := u
 	if i := strings.IndexAny(u, "eE"); i >= 0 {
 		e := u[i+1:]
@@ -155,7 +156,7 @@ func legacyNumber(s string) string {
 	case !point:
 		return ""
 	case whole == "":
-		if part != "" && digit(part[0]) && grouped(part) {
+		if u == s && part != "" && digit(part[0]) && grouped(part) {
 			return "a float"
 		}
 	case digit(whole[0]) && grouped(whole) && (part == "" || grouped(part)):
@@ -165,7 +166,8 @@ func legacyNumber(s string) string {
 }
 
 // sexagesimal reads 1:30 and 1:30.5: numbers to the base of sixty.
-func sexagesimal(u string) (string, bool) {
+// u is s without its sign.
+func sexagesimal(s, u string) (string, bool) {
 	parts := strings.Split(u, ":")
 	if len(parts) < 2 || parts[0] == "" || !digit(parts[0][0]) {
 		return "", false
@@ -181,7 +183,7 @@ func sexagesimal(u string) (string, bool) {
 	if !all(parts[0], func(c byte) bool { return digit(c) || c == '_' }) || !float && parts[0][0] == '0' {
 		return "", false
 	}
-	total, _ := strconv.ParseUint(strings.ReplaceAll(parts[0], "_", ""), 10, 32)
+	total, err := strconv.ParseUint(strings.ReplaceAll(parts[0], "_", ""), 10, 32)
 	for _, p := range parts[1:] {
 		if len(p) < 1 || len(p) > 2 || !all(p, digit) || len(p) == 2 && p[0] > '5' {
 			return "", false
@@ -192,10 +194,14 @@ func sexagesimal(u string) (string, bool) {
 	if float {
 		return "a float", true
 	}
-	if len(parts) > 6 {
+	if err != nil || len(parts) > 5 {
 		return "an integer to the base of sixty", true
 	}
-	return "the integer " + strconv.FormatUint(total, 10), true
+	sign := ""
+	if s[0] == '-' && total != 0 {
+		sign = "-"
+	}
+	return "the integer " + sign + strconv.FormatUint(total, 10), true
 }
 
 // date tells YAML 1.1's timestamps: 2024-01-02, alone or with a time.
