@@ -21,6 +21,8 @@ type Behaviour struct {
 	Delay time.Duration
 	// Reset closes the connection without a byte of an answer.
 	Reset bool
+	// HalfHeader closes it in the middle of the header.
+	HalfHeader bool
 	// Torn sends the header and half of the body, then closes the connection.
 	Torn bool
 	// Pad makes the body that many bytes longer, with spaces.

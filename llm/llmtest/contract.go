@@ -388,8 +388,10 @@ func faults(t *suite) {
 		{Behaviour{Status: 403, Body: "<html>no</html>", ContentType: "text/html"}, llm.KindProvider, 403, ""},
 		{Behaviour{Status: 403, Body: ""}, llm.KindProvider, 403, ""},
 		{Behaviour{Status: 403, Body: `{"error": {"message": "` + strings.Repeat("long ", 10_000) + `"}}`}, llm.KindProvider, 403, "long long"},
-		{Behaviour{Status: 307}.WithHeader("Location", "http://127.0.0.1:1/elsewhere"), llm.KindProvider, 307, ""}, // not followed
-		{Behaviour{Status: 400, Body: `{"error": {"message": "filtered", "code": "content_filter"}}`}, llm.KindRefusal, 400, "filtered"},
+		{Behaviour{Status: 302}.WithHeader("Location", "http://127.0.0.1:1/elsewhere"), llm.KindProvider, 302, ""}, // not followed
+		{Behaviour{Status: 307}.WithHeader("Location", "http://127.0.0.1:1/elsewhere"), llm.KindProvider, 307, ""},
+		{Behaviour{Status: 400, Body: `{"error": {"message": "filtered at this temperature", "code": "content_filter"}}`}, llm.KindRefusal, 400, "filtered"}, // no parameter is to blame
+		{Behaviour{Body: `{"error": {"message": "overloaded words", "type": "content_policy_violation"}}`}, llm.KindRefusal, 200, "words"},
 		{Behaviour{Body: `{"error": {"message": "no credit", "code": "insufficient_quota"}}`}, llm.KindProvider, 200, "no credit"},
 		{Behaviour{Body: `not JSON`}, llm.KindProvider, 0, "not JSON"},
 	} {
@@ -490,11 +492,13 @@ func waits(t *suite) {
 func once(t *suite) {
 	torn := Text("half of it")
 	torn.Torn = true
-	t.s.Push(torn)
-	_, err := t.call(t.Context(), llm.Options{})
-	t.kind(err, llm.KindProvider)
-	if n := len(t.s.Requests()); n != 1 {
-		t.Errorf("%d requests for one call", n)
+	for i, b := range []Behaviour{torn, {HalfHeader: true}} {
+		t.s.Push(b)
+		_, err := t.call(t.Context(), llm.Options{})
+		t.kind(err, llm.KindProvider)
+		if n := len(t.s.Requests()); n != i+1 {
+			t.Fatalf("%d requests for %d calls", n, i+1)
+		}
 	}
 }
 

@@ -217,8 +217,12 @@ func (b Behaviour) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if b.Reset {
-		cut(w)
+	if b.Reset || b.HalfHeader {
+		before := ""
+		if b.HalfHeader {
+			before = "HTTP/1.1 200 OK\r\nContent-Ty"
+		}
+		cut(w, before)
 		return
 	}
 	for key, values := range b.Header {
@@ -256,12 +260,12 @@ func (b Behaviour) serve(w http.ResponseWriter, r *http.Request) {
 		if f, ok := w.(http.Flusher); ok {
 			f.Flush()
 		}
-		cut(w)
+		cut(w, "")
 	}
 }
 
-// cut closes the connection at once.
-func cut(w http.ResponseWriter) {
+// cut closes the connection, after some raw bytes.
+func cut(w http.ResponseWriter, before string) {
 	h, ok := w.(http.Hijacker)
 	if !ok {
 		return
@@ -270,7 +274,9 @@ func cut(w http.ResponseWriter) {
 	if err != nil {
 		return
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if before != "" {
+		_, _ = io.WriteString(conn, before)
+	} else if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // a reset, not an orderly end
 	}
 	_ = conn.Close()

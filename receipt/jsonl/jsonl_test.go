@@ -120,7 +120,7 @@ type torn struct {
 }
 
 func (w *torn) Write(p []byte) (int, error) {
-	if w.after--; w.after >= 0 {
+	if w.after--; w.after != -1 { // fails once, then again takes everything
 		return w.Buffer.Write(p)
 	}
 	n, _ := w.Buffer.Write(p[:len(p)/2])
