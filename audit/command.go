@@ -26,6 +26,7 @@ type Command struct {
 	Tests         bool     `help:"Read test files too."`
 	Tags          string   `help:"Build tags, comma-separated."`
 	Deps          bool     `help:"Read the source of every dependency and walk through it."`
+	Cold          bool     `help:"Do not compile dependencies first: read their declarations. Faster where the build cache is empty."`
 	Config        string   `help:"Configuration file." placeholder:"FILE"`
 	Stats         bool     `help:"Print time and memory to standard error."`
 }
@@ -71,7 +72,7 @@ func (c *Command) Execute(ctx context.Context, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(err)
 	}
-	r, err := Run(ctx, Options{Dir: c.Dir, Patterns: c.Packages, Tests: c.Tests, Tags: c.Tags, Deps: c.Deps, Config: conf})
+	r, err := Run(ctx, Options{Dir: c.Dir, Patterns: c.Packages, Tests: c.Tests, Tags: c.Tags, Deps: c.Deps, Cold: c.Cold, Config: conf})
 	if err != nil {
 		return fail(err)
 	}

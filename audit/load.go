@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -31,6 +34,10 @@ type Options struct {
 	// the source of the module itself is read and dependencies are known by their
 	// types and by the tables.
 	Deps bool
+
+	// Cold reads the declarations of dependencies from their source instead of
+	// compiling them first: faster where the build cache is empty.
+	Cold bool
 
 	// Limit is how many steps a slot may take before the walk gives up and says
 	// so; 0 is 30,000.
@@ -74,8 +81,11 @@ func load(ctx context.Context, o Options) (*program, error) {
 		Tests:   o.Tests,
 		Fset:    token.NewFileSet(),
 	}
-	if o.Deps {
+	if o.Deps || o.Cold {
 		cfg.Mode |= packages.NeedDeps
+	}
+	if o.Cold && !o.Deps {
+		cfg.ParseFile = declarations(o.Dir)
 	}
 	if o.Tags != "" {
 		cfg.BuildFlags = append(cfg.BuildFlags, "-tags="+o.Tags)
@@ -126,7 +136,9 @@ func load(ctx context.Context, o Options) (*program, error) {
 			}
 		}
 		want := wanted == nil || wanted[pkg.PkgPath]
-		if len(pkg.Errors) > 0 || pkg.IllTyped {
+		// A package that itself type-checks is analysed, even where something that
+		// it imports does not.
+		if len(pkg.Errors) > 0 {
 			if want {
 				p.failed = append(p.failed, Failure{pkg.PkgPath, failure(pkg)})
 			}
@@ -146,15 +158,31 @@ func load(ctx context.Context, o Options) (*program, error) {
 		}
 		return p, fmt.Errorf("%w: %s matched nothing", ErrNoPackages, strings.Join(patterns, " "))
 	}
-	mode := ssa.InstantiateGenerics
-	if o.Deps {
-		p.prog, _ = ssautil.AllPackages(good, mode)
-	} else {
-		p.prog, _ = ssautil.Packages(good, mode)
+	p.prog = ssa.NewProgram(p.fset, ssa.InstantiateGenerics)
+	built := map[*types.Package]bool{}
+	initial := map[*packages.Package]bool{}
+	for _, pkg := range good {
+		initial[pkg] = true
 	}
+	packages.Visit(good, nil, func(pkg *packages.Package) {
+		if pkg.Types == nil || built[pkg.Types] {
+			return
+		}
+		built[pkg.Types] = true
+		if initial[pkg] || o.Deps && len(pkg.Errors) == 0 {
+			p.prog.CreatePackage(pkg.Types, pkg.Syntax, pkg.TypesInfo, true)
+		} else {
+			p.prog.CreatePackage(pkg.Types, nil, nil, true)
+		}
+	})
 	p.prog.Build()
 	p.funcs = ssautil.AllFunctions(p.prog)
-	packages.Visit(good, nil, func(pkg *packages.Package) {
+	syntax := good
+	if o.Deps {
+		syntax = nil
+		packages.Visit(good, nil, func(pkg *packages.Package) { syntax = append(syntax, pkg) })
+	}
+	for _, pkg := range syntax {
 		if len(pkg.Syntax) > 0 && pkg.Types != nil {
 			dir := ""
 			if len(pkg.GoFiles) > 0 {
@@ -162,7 +190,7 @@ func load(ctx context.Context, o Options) (*program, error) {
 			}
 			p.sources = append(p.sources, flow.Source{Pkg: pkg.Types, Files: pkg.Syntax, Dir: dir})
 		}
-	})
+	}
 	for _, pkg := range good {
 		for _, f := range pkg.Syntax {
 			if tf := p.fset.File(f.Pos()); tf != nil {
@@ -212,4 +240,43 @@ func (p *program) sourcesOf() []source {
 		}
 	}
 	return out
+}
+
+// declarations parses files, and drops the bodies of functions outside the module
+// at dir: what a dependency declares is enough to type-check the module.
+func declarations(dir string) func(*token.FileSet, string, []byte) (*ast.File, error) {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		root = dir
+	}
+	for d := root; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+			root = d
+			break
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	libs := []string{build.Default.GOROOT, filepath.Join(build.Default.GOPATH, "pkg", "mod"), os.Getenv("GOMODCACHE")}
+	under := func(file, dir string) bool {
+		return dir != "" && strings.HasPrefix(file, dir+string(filepath.Separator))
+	}
+	return func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
+		f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+		if f == nil || under(name, root) && !strings.Contains(name[len(root):], "/vendor/") {
+			return f, err
+		}
+		for _, lib := range append(libs, filepath.Join(root, "vendor")) {
+			if under(name, lib) {
+				for _, d := range f.Decls {
+					if fn, ok := d.(*ast.FuncDecl); ok {
+						fn.Body = nil
+					}
+				}
+				break
+			}
+		}
+		return f, err
+	}
 }

@@ -86,7 +86,8 @@ type Analysis struct {
 	sends       map[string][]ssa.Value      // values sent, by element type
 	embeds      map[types.Object]embedded   // variables with a go:embed directive
 	sinks       []sink
-	writers     map[string][]writer // by table.column; built when first asked for
+	parts       map[*types.Named]bool // see wireParts
+	writers     map[string][]writer   // by table.column; built when first asked for
 
 	ctxs  map[ctxKey]*ctx
 	sels  map[selKey]*sel

@@ -58,7 +58,7 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 				role = siblingRole(fa, st, sib)
 			}
 			add(i.Pos(), n.Obj().Pkg().Name()+"."+n.Obj().Name()+"."+name, role, i.Val)
-		} else if role, ok := wireRole(n, st, fa); ok {
+		} else if role, ok := a.wireRole(n, st, fa); ok {
 			add(i.Pos(), n.Obj().Pkg().Name()+"."+n.Obj().Name()+"."+name, role, i.Val)
 		}
 	case *ssa.ChangeType:
@@ -222,44 +222,97 @@ func carriesText(t types.Type, depth int) bool {
 	return false
 }
 
-// wireRole recognises a program's own types for a chat endpoint's JSON: a struct
-// whose fields are called role and content (a message), or one that has a model
-// and a prompt (a request).
-func wireRole(n *types.Named, st *types.Struct, fa *ssa.FieldAddr) (string, bool) {
+// wireRole recognises a program's own types for a chat endpoint's JSON: a message
+// (fields called role and content, or role and parts), the text parts of one, and
+// a request (a prompt next to a model, or to the settings of one).
+func (a *Analysis) wireRole(n *types.Named, st *types.Struct, fa *ssa.FieldAddr) (string, bool) {
+	me := jsonName(st.Tag(fa.Field))
+	switch me {
+	case "content", "prompt", "system", "instructions", "input", "text":
+	default:
+		return "", false
+	}
+	names := jsonNames(st)
+	request := false
+	for _, k := range []string{"model", "max_tokens", "max_tokens_to_sample", "temperature", "top_p", "top_k", "num_predict"} {
+		if _, ok := names[k]; ok {
+			request = true
+		}
+	}
+	_, messages := names["messages"]
+	switch me {
+	case "content":
+		if role, ok := names["role"]; ok && isStringish(st.Field(role).Type()) && carriesText(st.Field(fa.Field).Type(), 0) {
+			return siblingRole(fa, st, st.Field(role).Name()), true
+		}
+	case "prompt":
+		return "prompt", request && isStringish(st.Field(fa.Field).Type())
+	case "system":
+		_, prompt := names["prompt"]
+		return "system", (request || messages) && (messages || prompt) && carriesText(st.Field(fa.Field).Type(), 0)
+	case "instructions":
+		_, input := names["input"]
+		return "system", input && request
+	case "input":
+		_, inst := names["instructions"]
+		return "user", inst && request && carriesText(st.Field(fa.Field).Type(), 0)
+	case "text":
+		return "part", isStringish(st.Field(fa.Field).Type()) && a.wireParts()[n.Origin()]
+	}
+	return "", false
+}
+
+// wireParts is the set of types that a message of the program's own holds as its
+// content.
+func (a *Analysis) wireParts() map[*types.Named]bool {
+	if a.parts != nil {
+		return a.parts
+	}
+	a.parts = map[*types.Named]bool{}
+	for _, src := range a.in.Sources {
+		if src.Pkg == nil {
+			continue
+		}
+		scope := src.Pkg.Scope()
+		for _, name := range scope.Names() {
+			tn, ok := scope.Lookup(name).(*types.TypeName)
+			if !ok {
+				continue
+			}
+			st, ok := tn.Type().Underlying().(*types.Struct)
+			if !ok {
+				continue
+			}
+			names := jsonNames(st)
+			if _, ok := names["role"]; !ok {
+				continue
+			}
+			for _, k := range []string{"content", "parts"} {
+				i, ok := names[k]
+				if !ok {
+					continue
+				}
+				t := st.Field(i).Type()
+				if s, ok := t.Underlying().(*types.Slice); ok {
+					t = s.Elem()
+				}
+				if part := namedOf(t); part != nil {
+					a.parts[part] = true
+				}
+			}
+		}
+	}
+	return a.parts
+}
+
+func jsonNames(st *types.Struct) map[string]int {
 	names := map[string]int{}
 	for i := range st.NumFields() {
 		if j := jsonName(st.Tag(i)); j != "" {
 			names[j] = i
 		}
 	}
-	me := jsonName(st.Tag(fa.Field))
-	role, hasRole := names["role"]
-	_, hasModel := names["model"]
-	_, hasMessages := names["messages"]
-	switch me {
-	case "content":
-		if hasRole && isStringish(st.Field(role).Type()) {
-			return siblingRole(fa, st, st.Field(role).Name()), true
-		}
-	case "prompt":
-		if hasModel && isStringish(st.Field(fa.Field).Type()) {
-			return "prompt", true
-		}
-	case "system":
-		_, hasPrompt := names["prompt"]
-		if hasModel && (hasMessages || hasPrompt) {
-			return "system", true
-		}
-	case "instructions":
-		if _, ok := names["input"]; ok && hasModel {
-			return "system", true
-		}
-	case "input":
-		if _, ok := names["instructions"]; ok && hasModel {
-			return "user", true
-		}
-	}
-	return "", false
+	return names
 }
 
 func isStringish(t types.Type) bool {
