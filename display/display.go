@@ -128,14 +128,8 @@ func (m mode) plain(s string, i int) int {
 		c := s[i]
 		switch {
 		case c == ' ':
-			if m.runs {
-				n, bytes := m.space(s[i:])
-				if n >= longRun {
-					return i
-				}
-				if n > 1 && bytes == n { // spaces alone; no need to look at each
-					i += n - 1
-				}
+			if n, _ := m.space(s[i:]); n >= longRun {
+				return i
 			}
 			i++
 		case c == '\\':
@@ -154,10 +148,8 @@ func (m mode) plain(s string, i int) int {
 			if r == utf8.RuneError && size == 1 || hidden(r) {
 				return i
 			}
-			if m.runs && unicode.IsSpace(r) {
-				if n, _ := m.space(s[i:]); n >= longRun {
-					return i
-				}
+			if n, _ := m.space(s[i:]); n >= longRun {
+				return i
 			}
 			i += size
 		}

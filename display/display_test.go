@@ -61,6 +61,8 @@ func TestApproval(t *testing.T) {
 		{"\t×400", `\u{9}\u{d7}400`},
 		{strings.Repeat(" ", 9) + "××9", `\u{20}×9\u{d7}\u{d7}9`},
 		{"2 × 3", "2 × 3"},
+		{" \v \tx \n", ` \u{b} \u{9}x \u{a}`}, // a short run hides no control
+		{"       \r", `\u{20}×7\u{d}`},
 		{"two words  here", "two words  here"},
 	} {
 		if got := display.Approval(c.in); got != c.want {
@@ -144,8 +146,8 @@ func TestEveryCharacter(t *testing.T) {
 		}
 		line := display.Line(string(r))
 		escaped := line != string(r)
-		if want := fmt.Sprintf(`\u{%x}`, r); escaped && line != want {
-			t.Fatalf("%U: %q, want %s", r, line, want)
+		if escaped && line != `\u{`+strconv.FormatInt(int64(r), 16)+"}" {
+			t.Fatalf("%U: %q", r, line)
 		}
 		bad := unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Variation_Selector,
 			unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point) ||
@@ -172,7 +174,7 @@ var text = rapid.Custom(func(t *rapid.T) string {
 	piece := rapid.OneOf(
 		rapid.String(),
 		rapid.SampledFrom([]string{`\`, `u{`, `x{`, `\u{`, `\u{a}`, "}", "×", "×4", "0", "400", "\t", "\n", "\u3000",
-			"        ", "\u3000\u3000\u3000\u3000\u3000\u3000\u3000\u3000", "\x1b[2K", "\u202e", "\u200b", "\U000E0041", "\xff", "\xe2\x80"}),
+			" ", "  ", "\v", "\u00a0", "        ", "\u3000\u3000\u3000\u3000\u3000\u3000\u3000\u3000", "\x1b[2K", "\u202e", "\u200b", "\U000E0041", "\xff", "\xe2\x80"}),
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 4), func(b []byte) string { return string(b) }),
 	)
 	return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "")

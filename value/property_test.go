@@ -411,7 +411,14 @@ func TestClipEscapesAtEveryCut(t *testing.T) {
 		Entry{"語", FromList(FromInt(-12345678901), FromString(strings.Repeat("\x1f\\語", 400)), Value{}, FromBool(true))},
 	)
 	n := utf8.RuneCountInString(v.JSON())
-	for limit := range n + 2 {
+	limit, step := 0, 1
+	if testing.Short() {
+		step = 7
+	}
+	for ; limit < n+2; limit += step {
+		if limit > 300 && limit < n-300 && limit%1024 > 40 {
+			continue // the pieces that the tail is made of end near these
+		}
 		if got, want := clip(v, limit), naiveClip(v, limit); got != want {
 			t.Fatalf("limit %d:\n%.300q, want\n%.300q", limit, got, want)
 		}

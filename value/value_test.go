@@ -3,6 +3,7 @@ package value
 import (
 	"math"
 	"math/big"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -99,7 +100,7 @@ func TestEqual(t *testing.T) {
 		{`1`, `1.0`, true}, {`0`, `-0.0`, true}, {`0.0`, `-0.0`, true}, {`1`, `1.5`, false},
 		{`9007199254740993`, `9007199254740992.0`, false}, {`9007199254740992`, `9007199254740992.0`, true},
 		{`9223372036854775807`, `9223372036854775808.0`, false}, {`9223372036854775808`, `9223372036854775808.0`, true},
-		{`-9223372036854775808`, `-9223372036854775808.0`, true},
+		{`-9223372036854775808`, `-9223372036854775808.0`, true}, {`-9223372036854775808`, `9223372036854775808.0`, false},
 		{`10000000000000000000000`, `1e22`, true}, {`100000000000000000000000`, `1e23`, false},
 		{huge, huge, true}, {huge, `-` + huge, false}, {huge, `1e308`, false},
 		{`{"a":1,"b":2}`, `{"b":2.0,"a":1}`, true}, {`{"a":1}`, `{"b":1}`, false}, {`{"a":null}`, `{}`, false},
@@ -176,6 +177,26 @@ func TestAppendFromManyGoroutines(t *testing.T) {
 				t.Fatalf("goroutine %d sees %d at %d", g, n, i)
 			}
 		}
+	}
+}
+
+// TestAppendStaysCheap: a run that accumulates 500 items copies a handful of times,
+// not 500.
+func TestAppendStaysCheap(t *testing.T) {
+	n := testing.AllocsPerRun(10, func() {
+		v := FromList()
+		for range 500 {
+			v = v.Append(Value{})
+		}
+	})
+	if n > 20 {
+		t.Errorf("%v allocations for 500 items", n)
+	}
+}
+
+func TestValueIsSmall(t *testing.T) {
+	if size := reflect.TypeFor[Value]().Size(); size > 40 {
+		t.Errorf("a Value takes %d bytes", size)
 	}
 }
 
