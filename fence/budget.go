@@ -9,7 +9,11 @@ import (
 // measuringNonce stands in for the nonce while a budget is measured, so that what a
 // part carries does not depend on the nonce. It is as long as any, and its digits
 // make it cost as many tokens as any.
-const measuringNonce = "000000000000"
+const (
+	measuringNonce  = "000000000000"
+	measuringTags   = dataOpen + measuringNonce + dataMiddle + measuringNonce + dataEnd
+	measuringLabels = labelOpen + measuringNonce + labelMiddle + measuringNonce + labelEnd
+)
 
 const (
 	marker      = "…[truncated]"
@@ -17,17 +21,16 @@ const (
 )
 
 // around is what stands before and after the value of p in a fence.
-func (p *Part) around() (before, after string) {
-	r := rendered{tags: tags(measuringNonce), labels: labels(measuringNonce)}
-	t := r.fence(&piece{part: p, style: p.Style, fenced: true})
-	return t[0] + t[1] + t[2] + t[3], t[5]
+func (p *Part) around() runs {
+	f := piece{part: p, style: p.Style, fenced: true}
+	return f.runs(measuringTags, measuringLabels)
 }
 
-// fit cuts value so that before, value and after together keep to the budget. It
+// fit cuts value so that it and what stands around it together keep to the budget. It
 // cuts between characters and puts the marker where something is missing. It is
 // not ok when the budget cannot hold what stands around the value, and the marker
 // if it has to cut.
-func (p *Part) fit(before, value, after string) (fitted string, cut, ok bool) {
+func (p *Part) fit(around *runs, value string) (fitted string, cut, ok bool) {
 	b := p.Budget
 	if !b.Set {
 		return value, false, true
@@ -37,7 +40,10 @@ func (p *Part) fit(before, value, after string) (fitted string, cut, ok bool) {
 	}
 	switch b.Unit {
 	case Bytes:
-		room := b.Max - len(before) - len(after)
+		room := b.Max
+		for _, t := range around {
+			room -= len(t)
+		}
 		if room < 0 {
 			return "", false, false
 		}
@@ -49,7 +55,10 @@ func (p *Part) fit(before, value, after string) (fitted string, cut, ok bool) {
 		}
 		return p.keep(value, room, headBytes, tailBytes), true, true
 	case Characters:
-		room := b.Max - utf8.RuneCountInString(before) - utf8.RuneCountInString(after)
+		room := b.Max
+		for _, t := range around {
+			room -= utf8.RuneCountInString(t)
+		}
 		if room < 0 {
 			return "", false, false
 		}
@@ -61,7 +70,7 @@ func (p *Part) fit(before, value, after string) (fitted string, cut, ok bool) {
 		}
 		return p.keep(value, room, headRunes, tailRunes), true, true
 	}
-	return p.fitTokens(before, value, after)
+	return p.fitTokens(around, value)
 }
 
 // keep is the first, the last, or the first and last n units of value, and the
@@ -118,10 +127,16 @@ func tailRunes(s string, n int) int {
 // fitTokens looks for the longest cut that fits. Estimates do not add up: a word cut
 // in two may count for more than it did. So whole candidates are measured, fence and
 // all, and only one that was seen to fit is taken.
-func (p *Part) fitTokens(before, value, after string) (fitted string, cut, ok bool) {
+func (p *Part) fitTokens(around *runs, value string) (fitted string, cut, ok bool) {
 	var buf []byte
 	fits := func(v string) bool {
-		buf = append(append(append(buf[:0], before...), v...), after...)
+		buf = buf[:0]
+		for i, t := range around {
+			if i == runValue {
+				t = v
+			}
+			buf = append(buf, t...)
+		}
 		return tokens.Estimate(string(buf)) <= p.Budget.Max
 	}
 	if fits(value) {

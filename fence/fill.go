@@ -60,7 +60,9 @@ func (d *Doc) Filled(fills []Fill) (Doc, error) {
 		return Doc{}, fmt.Errorf("fence: expected %d fills, one a hole, found %d", len(d.fills), len(fills))
 	}
 	filled := *d
-	filled.fills = fills
+	if filled.fills = fills; fills == nil {
+		filled.fills = []Fill{} // not nil: it shares its arrays (Reset)
+	}
 	return filled, nil
 }
 

@@ -452,7 +452,8 @@ func FuzzParse(f *testing.F) {
 						return // an attribute that Render would refuse
 					}
 				}
-				for _, t := range r.fence(&piece{value: s.Text, part: &p, style: s.Style, fenced: s.Fenced}) {
+				f := piece{value: s.Text, part: &p, style: s.Style, fenced: s.Fenced}
+				for _, t := range f.runs(r.tags, r.labels) {
 					b.WriteString(t)
 				}
 			}

@@ -51,6 +51,9 @@ const (
 	dataOpen, dataClose   = "<data-", "</data-"
 	labelOpen, labelClose = `<untrusted id="`, `</untrusted id="`
 
+	dataMiddle, dataEnd   = ">\n" + dataClose, ">"
+	labelMiddle, labelEnd = "\"\n" + labelClose, `">`
+
 	lenOpen       = len(dataOpen) + nonceLen + len(">\n")
 	lenClose      = len("\n"+dataClose) + nonceLen + len(">")
 	lenOpenLabel  = len(labelOpen) + nonceLen + len(`"`)
@@ -235,11 +238,11 @@ func (b *builder) part(p *Part, v *trust.Data) error {
 		}
 	}
 	if p.Budget.Set {
-		var before, after string
+		var around runs
 		if !bare {
-			before, after = p.around()
+			around = p.around()
 		}
-		fitted, cut, ok := p.fit(before, value, after)
+		fitted, cut, ok := p.fit(&around, value)
 		if !ok {
 			row.Dropped = true
 			b.r.pieces = append(b.r.pieces, piece{})
@@ -304,21 +307,26 @@ func (b *builder) fence(row *Row, style Style, p *Part, value string) {
 	b.fenced, b.labelled = true, b.labelled || style != StyleData
 }
 
-// fence is the text of a piece: banner, gap, opening tag, attributes, value, closing
+// runs is the text of a piece: banner, gap, opening tag, attributes, value, closing
 // tag.
-func (r *rendered) fence(p *piece) (t [6]string) {
-	t[4] = p.value
+type runs [6]string
+
+const runValue = 4
+
+// runs is the text of p, given both tags of the data style and of the labelled ones.
+func (p *piece) runs(tags, labels string) (t runs) {
+	t[runValue] = p.value
 	if !p.fenced {
 		return t
 	}
 	gap := "\n"
 	switch p.style {
 	case StyleData:
-		t[2], t[5] = r.tags[:lenOpen], r.tags[lenOpen-1:]
+		t[2], t[5] = tags[:lenOpen], tags[lenOpen-1:]
 	case StyleLabelled:
-		t[2], t[3], t[5] = r.labels[:lenOpenLabel], p.part.attrs, r.labels[lenOpenLabel:]
+		t[2], t[3], t[5] = labels[:lenOpenLabel], p.part.attrs, labels[lenOpenLabel:]
 	case StyleInline:
-		t[2], t[3], t[5] = r.labels[:lenOpenLabel], p.part.attrs, r.labels[lenOpenLabel+1:]
+		t[2], t[3], t[5] = labels[:lenOpenLabel], p.part.attrs, labels[lenOpenLabel+1:]
 		gap = " "
 	}
 	if p.part != nil && p.part.Banner.Len() > 0 {
@@ -328,11 +336,11 @@ func (r *rendered) fence(p *piece) (t [6]string) {
 }
 
 func tags(nonce string) string {
-	return dataOpen + nonce + ">\n" + dataClose + nonce + ">"
+	return dataOpen + nonce + dataMiddle + nonce + dataEnd
 }
 
 func labels(nonce string) string {
-	return labelOpen + nonce + "\"\n" + labelClose + nonce + `">`
+	return labelOpen + nonce + labelMiddle + nonce + labelEnd
 }
 
 // all is the text of a message, run by run.
@@ -357,7 +365,7 @@ func (r *rendered) all(which int) iter.Seq[string] {
 					return
 				}
 			default:
-				for _, t := range r.fence(&pieces[0]) {
+				for _, t := range pieces[0].runs(r.tags, r.labels) {
 					if t != "" && !yield(t) {
 						return
 					}
