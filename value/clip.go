@@ -52,9 +52,10 @@ func AppendClipJSON(dst []byte, n int, at func(i int) (string, Value), limit int
 	}
 	dst = append(dst, contextTruncated...)
 
-	b := backward{left: tail}
-	b.buf = make([]byte, tail+tail/8+16)
-	b.at = len(b.buf)
+	// The tail is written into the room behind what there is. If it is all ASCII it
+	// fits; if not, backward moves elsewhere.
+	dst = slices.Grow(dst, tail)
+	b := backward{buf: dst[len(dst) : len(dst)+tail], at: tail, left: tail}
 	b.ascii("}")
 	for i := n - 1; i >= 0 && b.left > 0; i-- {
 		key, v := at(i)
@@ -64,7 +65,7 @@ func AppendClipJSON(dst []byte, n int, at func(i int) (string, Value), limit int
 		}
 	}
 	b.ascii("{")
-	return append(dst, b.buf[b.at:]...)
+	return append(dst, b.buf[b.at:]...) // where it stands already, or further down
 }
 
 // longer reports whether the JSON text is longer than limit for sure, by the
