@@ -837,7 +837,11 @@ func (r *reader) key() (*Node, *Error) {
 
 func checkKey(k *Node) *Error {
 	if k.Kind != Scalar {
-		return &Error{"MK103", k.Line, k.Column, "a key is a text, found " + k.What()}
+		hint := ""
+		if k.style == flow && k.Kind == Mapping && !k.FromAlias {
+			hint = " (a text that begins with {{ wants quotes around it)"
+		}
+		return &Error{"MK103", k.Line, k.Column, "a key is a text, found " + k.What() + hint}
 	}
 	if k.Empty {
 		return &Error{"MK103", k.Line, k.Column, "expected a key, found nothing"}
