@@ -112,8 +112,8 @@ func TestBudgetSweep(t *testing.T) {
 		for _, unit := range units {
 			for _, keep := range []Keep{KeepHead, KeepTail, KeepBoth} {
 				for style, attrs := range map[Style][]Attr{StyleData: nil, StyleLabelled: {{"source", "web"}}, StyleInline: nil} {
-					if style == StyleInline && strings.Contains(text, "\n") {
-						continue
+					if style != StyleData && name != "prose" && name != "han" {
+						continue // the style changes what stands around the value, not how it is cut
 					}
 					for _, banner := range []trust.Text{{}, trust.Const("Écrit par un outil.")} {
 						lastFit := -1
@@ -146,7 +146,7 @@ func TestBudgetSweep(t *testing.T) {
 			}
 		}
 	}
-	if checked < 15_000 || kept == 0 || dropped == 0 || cut == 0 {
+	if checked < 30_000 || kept == 0 || dropped == 0 || cut == 0 {
 		t.Errorf("%d checked: %d kept, %d dropped, %d cut", checked, kept, dropped, cut)
 	}
 }

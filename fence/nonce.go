@@ -82,26 +82,58 @@ func checkNonce(nonce string) error {
 
 // finder looks for one nonce, in any letter case.
 type finder struct {
-	nonce string // twelve lowercase hex characters
-	at, n int    // its longest run of digits; n may be 0
+	nonce  string // twelve lowercase hex characters
+	at, n  int    // its longest run of digits; n may be 0
+	anchor int    // the place of its rarest digit, when n is not 0
 }
+
+// rarity ranks the digits by how seldom they stand in prose with dates, amounts and
+// numbered lists, the rarest lowest. It is about speed alone.
+const rarity = "9783462105" // of 0, 1, 2, …
 
 func newFinder(nonce string) finder {
 	f := finder{nonce: nonce}
 	f.at, f.n = digitRun((*[12]byte)([]byte(nonce)))
+	best := byte(0xff)
+	for i := 0; i < len(nonce); i++ {
+		if c := nonce[i]; c <= '9' && rarity[c-'0'] < best {
+			best, f.anchor = rarity[c-'0'], i
+		}
+	}
 	return f
 }
 
 // in is the place of the first occurrence in s, or -1.
-func (f finder) in(s string) int {
+func (f *finder) in(s string) int {
 	if len(s) < nonceLen {
 		return -1
 	}
 	if f.n == 0 {
 		return f.slow(s)
 	}
+	c := f.nonce[f.anchor]
+	end := len(s) - nonceLen + f.anchor + 1 // where the anchor cannot stand any more
+	for from, tries := f.anchor, 0; from < end; from++ {
+		i := strings.IndexByte(s[from:end], c)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if start := from - f.anchor; f.here(s, start) {
+			return start
+		}
+		// In text full of digits a longer needle is faster.
+		if tries++; tries > 8+(from>>5) {
+			return f.byRun(s, from+1-f.anchor)
+		}
+	}
+	return -1
+}
+
+// byRun looks for the nonce from start on by its longest run of digits.
+func (f *finder) byRun(s string, start int) int {
 	needle := f.nonce[f.at : f.at+f.n]
-	for from := f.at; ; {
+	for from := start + f.at; from < len(s); {
 		i := strings.Index(s[from:], needle)
 		if i < 0 {
 			return -1
@@ -113,10 +145,11 @@ func (f finder) in(s string) int {
 		}
 		from += i + 1
 	}
+	return -1
 }
 
 // slow looks for a nonce that has no digit.
-func (f finder) slow(s string) int {
+func (f *finder) slow(s string) int {
 	c := f.nonce[0]
 	for i := 0; i+nonceLen <= len(s); i++ {
 		if s[i]|0x20 == c && f.here(s, i) {
@@ -127,7 +160,7 @@ func (f finder) slow(s string) int {
 }
 
 // here says whether the nonce stands at s[i:], which is long enough.
-func (f finder) here(s string, i int) bool {
+func (f *finder) here(s string, i int) bool {
 	s = s[i : i+nonceLen]
 	for j := 0; j < nonceLen; j++ {
 		c := s[j]

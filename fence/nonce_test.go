@@ -47,12 +47,17 @@ func mixCase(t *rapid.T, s string) string {
 	return string(b)
 }
 
+func find(nonce, s string) int {
+	f := newFinder(nonce)
+	return f.in(s)
+}
+
 func TestFinder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nonce := anyNonce().Draw(t, "nonce")
 		var b strings.Builder
 		for range rapid.IntRange(0, 6).Draw(t, "pieces") {
-			switch rapid.IntRange(0, 4).Draw(t, "piece") {
+			switch rapid.IntRange(0, 5).Draw(t, "piece") {
 			case 0:
 				b.WriteString(mixCase(t, nonce))
 			case 1: // part of it
@@ -65,10 +70,13 @@ func TestFinder(t *testing.T) {
 				b.WriteString(rapid.String().Draw(t, "text"))
 			case 4:
 				b.WriteString(strings.Repeat("1", rapid.IntRange(0, 20).Draw(t, "ones")))
+			case 5: // enough of its rarest digit for the other search to take over
+				f := newFinder(nonce)
+				b.WriteString(strings.Repeat(nonce[f.anchor:f.anchor+1], rapid.IntRange(0, 40).Draw(t, "anchors")))
 			}
 		}
 		s := b.String()
-		if got, want := newFinder(nonce).in(s), foldIndex(s, nonce); got != want {
+		if got, want := find(nonce, s), foldIndex(s, nonce); got != want {
 			t.Fatalf("%s in %q: %d, want %d", nonce, s, got, want)
 		}
 	})
@@ -82,7 +90,7 @@ func TestFinderFoldsASCIIOnly(t *testing.T) {
 			for i := range nonce {
 				b := []byte(nonce)
 				b[i] ^= 1 << bit
-				if got, want := newFinder(nonce).in(string(b)), foldIndex(string(b), nonce); got != want {
+				if got, want := find(nonce, string(b)), foldIndex(string(b), nonce); got != want {
 					t.Errorf("%s in %q: %d, want %d", nonce, b, got, want)
 				}
 			}
@@ -170,4 +178,20 @@ func (ones) Read(p []byte) (int, error) {
 		p[i] = 0xff
 	}
 	return len(p), nil
+}
+
+// Behind so many near misses that the search changes its way, the nonce is still
+// found, wherever it begins.
+func TestFinderChangesItsWay(t *testing.T) {
+	for _, nonce := range []string{"ab12cd34ef56", "8abcdef12345", "12345abcdef8", "888888888888", "a8b7c6d5e4f3"} {
+		f := newFinder(nonce)
+		for _, near := range []string{nonce[f.anchor : f.anchor+1], nonce[:11] + "g", "g" + nonce[1:]} {
+			for n := range 40 {
+				s := strings.Repeat(near, n) + "." + strings.ToUpper(nonce) + near
+				if got, want := find(nonce, s), foldIndex(s, nonce); got != want || got < 0 {
+					t.Errorf("%s in %q: %d, want %d", nonce, s, got, want)
+				}
+			}
+		}
+	}
 }

@@ -92,7 +92,7 @@ type builder struct {
 	rows     []Row
 	size     int  // of the message being laid out
 	when     int  // of what is in it only when something was fenced
-	bare     bool // the nonce is written where nothing needs to be fenced for it
+	named    bool // the nonce is written whether something is fenced or not
 	draws    int
 	fenced   bool // a fence was written
 	labelled bool // one of them labelled or inline
@@ -111,7 +111,7 @@ func (b *builder) render(p *Prompt) error {
 	if b.labelled {
 		r.labels = labels(r.nonce())
 	}
-	if b.bare && !b.fenced {
+	if b.named && !b.fenced {
 		return errors.New("fence: the nonce is written where nothing is fenced: put it in a WhenFenced")
 	}
 	return nil
@@ -171,7 +171,7 @@ func (b *builder) doc(d *Doc) error {
 			n := len(s.text)
 			if s.kind == spanNonce {
 				n = nonceLen
-				b.bare = b.bare || !s.when
+				b.named = b.named || !s.when
 			}
 			if s.when {
 				b.when += n
@@ -389,7 +389,7 @@ func (b *builder) collides() bool {
 		for i := range spans {
 			switch s := &spans[i]; s.kind {
 			case spanText:
-				if f.in(s.text) >= 0 || t.joins(f, s.text) {
+				if f.in(s.text) >= 0 || t.joins(&f, s.text) {
 					return true
 				}
 			case spanNonce:
@@ -400,11 +400,11 @@ func (b *builder) collides() bool {
 				switch {
 				case f.in(p.value) >= 0:
 					return true
-				case !p.fenced && t.joins(f, p.value):
+				case !p.fenced && t.joins(&f, p.value):
 					return true
 				case !p.fenced:
 					continue
-				case p.part != nil && (f.in(p.part.attrs) >= 0 || f.in(p.part.Banner.String()) >= 0 || t.joins(f, p.part.Banner.String())):
+				case p.part != nil && (f.in(p.part.attrs) >= 0 || f.in(p.part.Banner.String()) >= 0 || t.joins(&f, p.part.Banner.String())):
 					return true
 				}
 				t.n = 0 // a tag stands between the text before and after it
@@ -423,7 +423,7 @@ type tail struct {
 
 // joins says whether bare text s makes the nonce together with what stands before it,
 // and goes on to the end of s.
-func (t *tail) joins(f finder, s string) bool {
+func (t *tail) joins(f *finder, s string) bool {
 	if s == "" {
 		return false
 	}
