@@ -500,6 +500,31 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A state that came to something in spite of the end of the context is kept: the
+// run halts at the next loop top, where a checkpoint could be taken.
+func TestCancelAtTheNextLoopTop(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := config(speaker{produce: func(context.Context, fence.Rendered, llm.Options) (llm.Reply, error) {
+		cancel()
+		return llm.Reply{Text: "done all the same"}, nil
+	}})
+	p := program(t, `
+machine: two
+entry: a
+budget: 4
+states:
+  a: { structure: s, prompt: p, output: o, gates: [ { when: otherwise, then: ok, to: b } ] }
+  b: { structure: s, prompt: p, output: p, gates: [ { when: otherwise, then: ok, to: END } ] }
+`)
+	res, err := run.Run(ctx, p, nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Error != "cancelled" || res.At != "b" || len(res.Trace) != 1 || res.Trace[0].Output != "done all the same" {
+		t.Error(res.Value().JSON())
+	}
+}
+
 func settled(want int) int {
 	n := runtime.NumGoroutine()
 	for i := 0; n > want && i < 100; i++ {
