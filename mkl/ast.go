@@ -1,5 +1,22 @@
-// Package mkl is the .mkl state-machine language: its syntax tree with
-// positions, the parser, the formatter and the canonical form.
+// Package mkl is the .mkl state-machine language: its syntax tree with places,
+// the parser, the formatter and the canonical form that program hashes are made
+// of (LANGUAGE.md §2–4, §6).
+//
+// The shortest correct use names who answers for the text, because that decides
+// what the machine's literals are worth:
+//
+//	m, diags := mkl.Parse(mkl.Source{Name: path, Text: text, Authorship: mkl.AuthorshipOperator}, mkl.Strict)
+//	if m == nil {
+//		return diags // all of what is wrong with the structure, by line
+//	}
+//
+// A machine that parses has the right shape, and nothing more is said: whether
+// its targets exist and its budget suffices is for package check to say.
+//
+// This package reads bytes and never files, follows no reference out of a
+// document, runs nothing, and looks at no text for what it might want. What it
+// makes does not change: a [Machine] may be shared by any number of runs. A
+// machine holds on to its document's text, of which its own texts are parts.
 package mkl
 
 import (
@@ -78,7 +95,7 @@ const (
 // End is the reserved target that ends a run.
 const End = "END"
 
-// Machine is one parsed machine.
+// Machine is one parsed machine. Nobody changes it after it was parsed.
 type Machine struct {
 	File       string
 	Authorship Authorship
@@ -126,7 +143,8 @@ type Declaration struct {
 }
 
 // Binding is one key of context: or input:. Template is set for a string under
-// input: (context strings are never interpolated).
+// input: (context strings are never interpolated). Value is labelled by who
+// answers for the text: Author, or External from "machine:‹name›".
 type Binding struct {
 	Key      string
 	Value    trust.Value
@@ -189,8 +207,8 @@ type State struct {
 	Output     string
 	Gates      []Gate
 
-	KeyPos map[string]Pos // place of each key present, for diagnostics
-	// Prose holds the fields of the kinds lint looks at as they were written.
+	KeyPos map[string]Pos // place of each key that the state has and the reader took
+	// Prose holds the texts that lint looks at, as they were written, in the order of the document.
 	Prose []Scalar
 }
 
@@ -201,7 +219,8 @@ type Scalar struct {
 	Text  string
 	Plain bool
 	Pos   Pos
-	// Lost is the comment that cut a plain scalar, "" when none did.
+	// Lost is the comment, # included, that ended a plain scalar on its last line,
+	// "" when none did. On an earlier line it is an error (MK103): text cannot go on behind it.
 	Lost string
 }
 
