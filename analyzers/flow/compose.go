@@ -199,7 +199,7 @@ func (w *walker) hole(p piece, i int, fn *ssa.Function, parent *Slot) *Slot {
 		}
 		if !linked {
 			s.parents = append(s.parents, parent)
-			parent.children++
+			parent.children = append(parent.children, s)
 		}
 	}
 	return s

@@ -258,7 +258,11 @@ func (a *Analysis) linkCalls() {
 		for _, b := range f.Blocks {
 			for _, i := range b.Instrs {
 				if call, ok := i.(ssa.CallInstruction); ok {
-					if callee := call.Common().StaticCallee(); callee != nil && a.has[callee] {
+					callee := call.Common().StaticCallee()
+					if callee != nil && !a.has[callee] && callee.Origin() != nil {
+						callee = callee.Origin() // built once for all its instances
+					}
+					if callee != nil && a.has[callee] {
 						a.link(f, call, callee)
 					}
 				}

@@ -69,6 +69,15 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 		fn := calleeFunc(i)
 		r, ok := a.table.function("sink", fn)
 		if !ok {
+			if a.in.Facts != nil && fn != nil && len(a.callees[i]) == 0 {
+				if s, ok := a.in.Facts.Summary(fn); ok {
+					for _, ps := range s.Sinks {
+						if v, ok := argOfParam(i, ps.Param); ok {
+							add(i.Pos(), ps.Func, ps.Role, v)
+						}
+					}
+				}
+			}
 			return
 		}
 		role := r.role
@@ -324,4 +333,19 @@ func jsonName(tag string) string {
 	v := tagValue(tag, "json")
 	name, _, _ := strings.Cut(v, ",")
 	return name
+}
+
+// argOfParam is the argument of a call for a parameter, the receiver first.
+func argOfParam(call ssa.CallInstruction, param int) (ssa.Value, bool) {
+	c := call.Common()
+	if c.IsInvoke() {
+		if param == 0 {
+			return c.Value, true
+		}
+		param--
+	}
+	if param < 0 || param >= len(c.Args) {
+		return nil, false
+	}
+	return c.Args[param], true
 }

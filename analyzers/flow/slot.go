@@ -57,7 +57,7 @@ type Slot struct {
 	pos      token.Pos
 	fn       *ssa.Function
 	parents  []*Slot
-	children int
+	children []*Slot
 	roots    []*sink
 	steps    int
 	gaveUp   bool
@@ -83,6 +83,7 @@ type Origin struct {
 
 	hop   *hop
 	field fieldKey
+	param *ssa.Parameter // unknown:parameter: which
 }
 
 // Writer is a place that writes a column.

@@ -67,6 +67,8 @@ type walker struct {
 	limit int
 	flat  bool // holes do not open slots of their own
 	small bool // a sub-walk: asks no sub-walks itself
+
+	summing *ssa.Function // its parameters end the walk
 }
 
 func (a *Analysis) walker() *walker {
@@ -501,6 +503,10 @@ func (w *walker) parameter(it item, p *ssa.Parameter) {
 			idx = i
 		}
 	}
+	if w.summing == fn && it.ctx == nil {
+		w.leaf(it, UnknownParameter, p.Name()+" of "+shortFunc(fn), p.Pos()).param = p
+		return
+	}
 	arg := func(site ssa.CallInstruction, c *ctx) {
 		v, ok := argFor(site, fn, idx)
 		if !ok {
@@ -575,7 +581,7 @@ func (w *walker) entry(it item, p *ssa.Parameter) {
 		w.leaf(it, "user:grpc-request", p.Name(), p.Pos())
 		return
 	}
-	w.leaf(it, UnknownParameter, p.Name()+" of "+shortFunc(fn), p.Pos())
+	w.leaf(it, UnknownParameter, p.Name()+" of "+shortFunc(fn), p.Pos()).param = p
 }
 
 // isProto recognises a generated protocol buffer message.
@@ -698,7 +704,7 @@ func (w *walker) finish() []*Slot {
 				harmless = false
 			}
 		}
-		if harmless && (s.children > 0 || s.Kind == Whole) {
+		if harmless && (len(s.children) > 0 || s.Kind == Whole) {
 			continue // the text around other slots, or fixed text
 		}
 		if drawn && !harmless {

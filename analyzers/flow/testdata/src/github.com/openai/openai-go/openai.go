@@ -6,9 +6,15 @@ import "context"
 
 type ChatCompletionMessageParamUnion struct{ s string }
 
-func SystemMessage[T string | []string](content T) ChatCompletionMessageParamUnion    { return ChatCompletionMessageParamUnion{} }
-func UserMessage[T string | []string](content T) ChatCompletionMessageParamUnion      { return ChatCompletionMessageParamUnion{} }
-func AssistantMessage[T string | []string](content T) ChatCompletionMessageParamUnion { return ChatCompletionMessageParamUnion{} }
+func SystemMessage[T string | []string](content T) ChatCompletionMessageParamUnion {
+	return ChatCompletionMessageParamUnion{}
+}
+func UserMessage[T string | []string](content T) ChatCompletionMessageParamUnion {
+	return ChatCompletionMessageParamUnion{}
+}
+func AssistantMessage[T string | []string](content T) ChatCompletionMessageParamUnion {
+	return ChatCompletionMessageParamUnion{}
+}
 
 type ChatCompletionMessage struct{ Content string }
 type ChatCompletionChoice struct{ Message ChatCompletionMessage }
@@ -18,4 +24,6 @@ type ChatCompletionNewParams struct {
 }
 type Client struct{}
 
-func (Client) New(ctx context.Context, p ChatCompletionNewParams) (*ChatCompletion, error) { return nil, nil }
+func (Client) New(ctx context.Context, p ChatCompletionNewParams) (*ChatCompletion, error) {
+	return nil, nil
+}

@@ -1,0 +1,16 @@
+package fencepath_test
+
+import (
+	"testing"
+
+	"golang.org/x/tools/go/analysis/analysistest"
+
+	"github.com/pinfold-dev/pinfold/analyzers/fencepath"
+	"github.com/pinfold-dev/pinfold/analyzers/internal/fixture"
+)
+
+func Test(t *testing.T) {
+	fixture.Wants(t, "bad", 1)
+	fixture.Wants(t, "good", 0)
+	analysistest.Run(t, analysistest.TestData(), fencepath.Analyzer, "bad", "good")
+}
