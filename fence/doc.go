@@ -23,11 +23,13 @@ type Doc struct {
 	data  []trust.Data
 	parts []Part
 	fills []Fill // one a hole
+	gen   uint16 // the header's when d got this array: not it any more after a Reset
 }
 
 type span struct {
 	text string // the text, or the channel of data
 	n    uint32 // place in data, parts or fills; in the header the claimed length
+	gen  uint16 // in the header: how often the array was emptied for another prompt
 	kind spanKind
 	when bool // only when something was fenced
 }
@@ -43,6 +45,7 @@ const (
 	spanPart
 	spanHole
 	spanMisplaced // something in a WhenFenced that may not be there
+	spanReset     // from a Doc whose arrays were given to another prompt
 )
 
 // Grow makes room for that many more spans, and for that many parts among them.
@@ -66,7 +69,7 @@ func (d *Doc) move(capacity int) {
 	if n > 1 {
 		copy(spans[1:], d.spans[1:]) // not the header: a copy of d may be claiming there
 	}
-	d.spans = spans
+	d.spans, d.gen = spans, 0
 	d.data = d.data[:len(d.data):len(d.data)]
 	d.parts = d.parts[:len(d.parts):len(d.parts)]
 	d.fills = d.fills[:len(d.fills):len(d.fills)]
@@ -74,12 +77,15 @@ func (d *Doc) move(capacity int) {
 
 // claim returns n new slots at the end of d.
 func (d *Doc) claim(n int) []span {
-	old := len(d.spans)
-	if old == 0 || old+n > cap(d.spans) ||
+	old, stale := len(d.spans), d.stale()
+	if old == 0 || old+n > cap(d.spans) || stale ||
 		!atomic.CompareAndSwapUint32(&d.spans[0].n, uint32(old), uint32(old+n)) {
 		old = max(old, 1)
 		d.move(max(2*old, old+n, 8))
 		d.spans[0].n = uint32(old + n)
+		if stale {
+			d.gen++ // what it holds is not its own: that does not pass with a new array
+		}
 	}
 	d.spans = d.spans[:old+n]
 	return d.spans[old:]
@@ -130,6 +136,7 @@ func (p *Part) prepare() {
 		p.refuse = fmt.Errorf("expected a known unit and part to keep, found %v and %v", p.Budget.Unit, p.Keep)
 	}
 	p.Attrs = nil // the caller's array; the text of it is what counts
+	p.quiet = p.Banner.Len() == 0 && longestHex(p.attrs) < nonceLen
 }
 
 func (d *Doc) put(p Part) {
@@ -148,6 +155,10 @@ func (d *Doc) WhenFenced(text Doc) {
 	if text.Empty() {
 		return
 	}
+	if text.stale() {
+		d.claim(1)[0] = span{kind: spanReset}
+		return
+	}
 	spans := d.claim(len(text.spans) - 1)
 	copy(spans, text.spans[1:])
 	for i := range spans {
@@ -161,6 +172,10 @@ func (d *Doc) WhenFenced(text Doc) {
 // Append appends the spans of other, which stays as it is.
 func (d *Doc) Append(other Doc) {
 	if other.Empty() {
+		return
+	}
+	if other.stale() {
+		d.claim(1)[0] = span{kind: spanReset}
 		return
 	}
 	spans := d.claim(len(other.spans) - 1)
@@ -189,19 +204,24 @@ func (d *Doc) Empty() bool { return len(d.spans) <= 1 }
 func (d *Doc) rows() int { return len(d.data) + len(d.parts) + len(d.fills) }
 
 // body is the spans without the header.
-func (d *Doc) body() []span {
-	if len(d.spans) == 0 {
+func body(spans []span) []span {
+	if len(spans) == 0 {
 		return nil
 	}
-	return d.spans[1:]
+	return spans[1:]
 }
 
 var errLineBreak = errors.New("a line break in an inline fence")
 
 // oneLine refuses what would not stay on one line: Unicode's mandatory breaks.
 func oneLine(s, what string) error {
-	if i := strings.IndexAny(s, "\n\v\f\r\u0085\u2028\u2029"); i >= 0 {
-		return fmt.Errorf("%w: expected one line, found a break at byte %d of the %s", errLineBreak, i, what)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case '\n' <= c && c <= '\r',
+			c == 0xc2 && strings.HasPrefix(s[i:], "\u0085"),
+			c == 0xe2 && (strings.HasPrefix(s[i:], "\u2028") || strings.HasPrefix(s[i:], "\u2029")):
+			return fmt.Errorf("%w: expected one line, found a break at byte %d of the %s", errLineBreak, i, what)
+		}
 	}
 	return nil
 }

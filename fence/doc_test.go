@@ -61,7 +61,7 @@ func TestCopiesOfADocAreApart(t *testing.T) {
 			if got := plain(t, docs[i]); got != want[i] {
 				t.Fatalf("doc %d: got %s, want %s", i, got, want[i])
 			}
-			if docs[i].Empty() != (len(docs[i].body()) == 0) || want[i] != "" && docs[i].Empty() {
+			if docs[i].Empty() != (len(body(docs[i].spans)) == 0) || want[i] != "" && docs[i].Empty() {
 				t.Fatalf("doc %d: empty %v, and is %q", i, docs[i].Empty(), want[i])
 			}
 		}
@@ -161,5 +161,94 @@ func TestDocAllocations(t *testing.T) {
 	})
 	if render > 3 {
 		t.Errorf("rendering allocates %v times, want at most 3", render)
+	}
+}
+
+// What outlives a Reset that it should not have outlived shows nothing of the next
+// prompt.
+func TestResetIsFinal(t *testing.T) {
+	base := func() (d Doc) {
+		d.Grow(8, 4)
+		d.Text(text("old "))
+		d.Undelimited("k", outside("old"))
+		return d
+	}
+	d := base()
+	first, _, err := Render(Prompt{User: d}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, _, err := Render(Prompt{User: d}, nil)
+	if err != nil || kept.User() != "old old" {
+		t.Fatal(err, kept.User())
+	}
+	grown, wrapped, within := d, d, d
+	stale := d
+	d.Reset()
+	if !d.Empty() || first.Valid() || first.User() != "" || len(first.AppendUser(nil)) != 0 {
+		t.Errorf("valid %v, %q", first.Valid(), first.User())
+	}
+	d.Text(text("new "))
+	d.Data("k", outside("new"))
+	if got, _ := renderUser(t, nonces(live), func(x *Doc) { x.Append(d) }); got != "new <data-ab12ab12ab12>\nnew\n</data-ab12ab12ab12>" {
+		t.Errorf("after a Reset: %q", got)
+	}
+	if n, err := first.WriteUser(&strings.Builder{}); n != 0 || err != ErrNotRendered {
+		t.Errorf("%d, %v", n, err)
+	}
+	if kept.User() != "old old" || kept.Valid() {
+		t.Errorf("%q", kept.User())
+	}
+	grown.Text(text("x"))
+	wrapped.Append(stale)
+	within.Text(text("x"))
+	within.Data("k", outside("x"))
+	var outer, when Doc
+	outer.Append(stale)
+	when.WhenFenced(stale)
+	for i, x := range []Doc{stale, grown, wrapped, within, outer, when} {
+		r, _, err := Render(Prompt{User: x}, nonces(live))
+		if err == nil || !strings.Contains(err.Error(), "Reset") {
+			t.Errorf("%d: %v, %q", i, err, r.User())
+		}
+	}
+	if got := plain(t, doc(func(x *Doc) { x.Text(text("a")) })); got != "a" {
+		t.Errorf("%q", got)
+	}
+
+	// A copy that is emptied does not empty the Doc it is a copy of behind its back.
+	e := base()
+	f := e
+	f.Reset()
+	if _, _, err := Render(Prompt{User: e}, nil); err == nil {
+		t.Error("a Doc whose copy was reset renders")
+	}
+	e.Reset()
+	e.Text(text("mine"))
+	f.Text(text("yours"))
+	if plain(t, e) != "mine" || plain(t, f) != "yours" {
+		t.Errorf("%q %q", plain(t, e), plain(t, f))
+	}
+
+	// However often.
+	for range 1<<16 + 3 {
+		before := d
+		d.Reset()
+		if d.Text(text("n")); !before.stale() && len(before.spans) > 0 && &before.spans[0] == &d.spans[0] {
+			t.Fatal("a copy from before a Reset counts as fresh")
+		}
+	}
+}
+
+func TestResetReuses(t *testing.T) {
+	var d Doc
+	value := outside("v")
+	if n := testing.AllocsPerRun(100, func() {
+		d.Reset()
+		d.Grow(2, 1)
+		d.Text(text("a"))
+		d.Data("k", value)
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
 	}
 }

@@ -132,5 +132,6 @@ type Part struct {
 
 	scalar *trust.Scalar // a scalar's part: rendered bare
 	attrs  string        // Attrs as text, with the end of the opening tag
+	quiet  bool          // no nonce can occur in attrs, and there is no banner
 	refuse error         // why Render must refuse this part
 }

@@ -68,6 +68,20 @@ func digitRun(nonce *[12]byte) (at, n int) {
 	return at, n
 }
 
+// longestHex is the length of the longest run of hex characters in s.
+func longestHex(s string) int {
+	most, run := 0, 0
+	for i := 0; i < len(s); i++ {
+		if !hexByte(s[i]) {
+			run = 0
+			continue
+		}
+		run++
+		most = max(most, run)
+	}
+	return most
+}
+
 func checkNonce(nonce string) error {
 	ok := len(nonce) == nonceLen
 	for i := 0; ok && i < len(nonce); i++ {

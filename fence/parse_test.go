@@ -444,7 +444,8 @@ func FuzzParse(f *testing.F) {
 				continue
 			}
 			var b strings.Builder
-			r := rendered{tags: tags(nonce), labels: labels(nonce)}
+			var r rendered
+			r.tags, r.labels = tags(nonce, true)
 			for _, s := range spans {
 				p := Part{}
 				if s.Fenced {

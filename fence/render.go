@@ -18,11 +18,14 @@ type Prompt struct{ System, User Doc }
 // input to a Doc. The zero Rendered is not valid: an adapter refuses it.
 //
 // A Rendered is immutable; any number of goroutines may read it. It refers to the
-// values it was made from and copies none until System or User is asked for.
+// values it was made from and copies none until System or User is asked for. Once a
+// Doc that it was made from is Reset it is not valid any more, and gives nothing but
+// what it had built before.
 type Rendered struct{ r *rendered }
 
 type rendered struct {
-	spans  [2][]span // of the system and the user message; a Doc never changes them
+	spans  [2][]span // of the system and the user message, headers and all; nothing but a Reset changes them
+	gens   [2]uint16 // of the Docs: the headers' as long as there was no Reset
 	pieces []piece   // of the parts among the spans, in order
 	system int       // how many of pieces are the system message's
 	size   [2]int    // bytes of the system and the user message
@@ -31,10 +34,14 @@ type rendered struct {
 	once   [2]sync.Once
 	text   [2]string
 	draw   [nonceLen]byte
+}
 
-	// Room for a small prompt, so that rendering one allocates this and the tags.
-	fewPieces [2]piece
-	fewRows   [2]Row // handed to the caller, and never read here
+// few is a small prompt with room for its parts, so that rendering one allocates this
+// and the tags.
+type few struct {
+	rendered
+	pieces [2]piece
+	rows   [2]Row // handed to the caller, and never read here
 }
 
 // piece is what a part puts into a message.
@@ -60,8 +67,8 @@ const (
 	lenCloseLabel = len("\n"+labelClose) + nonceLen + len(`">`)
 )
 
-// ErrNotRendered is what writing the zero Rendered gives.
-var ErrNotRendered = errors.New("fence: not rendered: only Render makes a message")
+// ErrNotRendered is what writing a Rendered gives that is not valid.
+var ErrNotRendered = errors.New("fence: not rendered, or its prompt was reset: only Render makes a message")
 
 // Render turns a prompt into the two messages of one model call and says, one row a
 // part, system first, what it did with each. It draws a nonce when it fences
@@ -71,19 +78,22 @@ var ErrNotRendered = errors.New("fence: not rendered: only Render makes a messag
 // It fails, and renders nothing, when a nonce cannot be had or a part cannot be
 // rendered as it was declared.
 func Render(p Prompt, nonces Nonces) (Rendered, []Row, error) {
-	r := &rendered{}
-	r.pieces = r.fewPieces[:0]
-	b := builder{r: r, nonces: nonces}
-	if n := p.System.rows() + p.User.rows(); n > len(r.fewRows) {
+	b := builder{nonces: nonces}
+	if n := p.System.rows() + p.User.rows(); n > len(few{}.rows) {
+		b.r = &rendered{pieces: make([]piece, 0, n)}
 		b.rows = make([]Row, 0, n)
-		r.pieces = make([]piece, 0, n)
-	} else if n > 0 {
-		b.rows = r.fewRows[:0:n]
+	} else {
+		f := &few{}
+		b.r = &f.rendered
+		b.r.pieces = f.pieces[:0]
+		if n > 0 {
+			b.rows = f.rows[:0:n]
+		}
 	}
 	if err := b.render(&p); err != nil {
 		return Rendered{}, nil, err
 	}
-	return Rendered{r}, b.rows, nil
+	return Rendered{b.r}, b.rows, nil
 }
 
 type builder struct {
@@ -108,9 +118,6 @@ func (b *builder) render(p *Prompt) error {
 			return err
 		}
 	}
-	if b.labelled {
-		r.labels = labels(r.nonce())
-	}
 	if b.named && !b.fenced {
 		return errors.New("fence: the nonce is written where nothing is fenced: put it in a WhenFenced")
 	}
@@ -129,7 +136,7 @@ func (b *builder) mint() error {
 	if err := b.nonces(&r.draw); err != nil {
 		return fmt.Errorf("fence: drawing a nonce: %w", err)
 	}
-	r.tags = tags(string(r.draw[:]))
+	r.tags, r.labels = tags(string(r.draw[:]), b.labelled)
 	return checkNonce(r.nonce())
 }
 
@@ -152,7 +159,7 @@ func (b *builder) layOut(p *Prompt) error {
 		if i == 0 {
 			r.system = len(r.pieces)
 		}
-		r.spans[i] = d.body()
+		r.spans[i], r.gens[i] = d.spans, d.gen
 		r.size[i], when[i] = b.size, b.when
 	}
 	if b.fenced {
@@ -163,7 +170,10 @@ func (b *builder) layOut(p *Prompt) error {
 }
 
 func (b *builder) doc(d *Doc) error {
-	spans := d.body()
+	if d.stale() {
+		return errReset
+	}
+	spans := body(d.spans)
 	for i := range spans {
 		s := &spans[i]
 		switch s.kind {
@@ -198,6 +208,8 @@ func (b *builder) doc(d *Doc) error {
 			if err := b.fill(&d.fills[s.n]); err != nil {
 				return err
 			}
+		case spanReset:
+			return errReset
 		default:
 			return errors.New("data inside a WhenFenced: only texts and nonces can depend on whether something was fenced")
 		}
@@ -335,12 +347,13 @@ func (p *piece) runs(tags, labels string) (t runs) {
 	return t
 }
 
-func tags(nonce string) string {
-	return dataOpen + nonce + dataMiddle + nonce + dataEnd
-}
-
-func labels(nonce string) string {
-	return labelOpen + nonce + labelMiddle + nonce + labelEnd
+// tags is the tags of a nonce, those of the labelled styles too when they are wanted.
+func tags(nonce string, labelled bool) (data, labels string) {
+	if !labelled {
+		return dataOpen + nonce + dataMiddle + nonce + dataEnd, ""
+	}
+	both := dataOpen + nonce + dataMiddle + nonce + dataEnd + labelOpen + nonce + labelMiddle + nonce + labelEnd
+	return both[:len(measuringTags)], both[len(measuringTags):]
 }
 
 // all is the text of a message, run by run.
@@ -350,7 +363,7 @@ func (r *rendered) all(which int) iter.Seq[string] {
 		if which == 1 {
 			pieces = r.pieces[r.system:]
 		}
-		spans := r.spans[which]
+		spans := body(r.spans[which])
 		for i := range spans {
 			switch s := &spans[i]; s.kind {
 			case spanText:
@@ -385,6 +398,7 @@ func (b *builder) collides() bool {
 	pieces := r.pieces
 	var t tail
 	for _, spans := range r.spans {
+		spans := body(spans)
 		t.n = 0
 		for i := range spans {
 			switch s := &spans[i]; s.kind {
@@ -404,7 +418,7 @@ func (b *builder) collides() bool {
 					return true
 				case !p.fenced:
 					continue
-				case p.part != nil && (f.in(p.part.attrs) >= 0 || f.in(p.part.Banner.String()) >= 0 || t.joins(&f, p.part.Banner.String())):
+				case p.part != nil && !p.part.quiet && (f.in(p.part.attrs) >= 0 || f.in(p.part.Banner.String()) >= 0 || t.joins(&f, p.part.Banner.String())):
 					return true
 				}
 				t.n = 0 // a tag stands between the text before and after it
@@ -452,8 +466,8 @@ func hexByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
-// Valid says whether Render made it.
-func (r Rendered) Valid() bool { return r.r != nil }
+// Valid says whether Render made it, of Docs that still hold what it was made from.
+func (r Rendered) Valid() bool { return r.r != nil && !r.r.stale() }
 
 // Nonce is the nonce of this call, "" when nothing was fenced.
 func (r Rendered) Nonce() string {
@@ -504,7 +518,10 @@ func (r Rendered) message(which int) string {
 		return ""
 	}
 	m.once[which].Do(func() {
-		if spans := m.spans[which]; len(spans) == 1 && spans[0].kind == spanText && !spans[0].when {
+		if m.stale() {
+			return
+		}
+		if spans := body(m.spans[which]); len(spans) == 1 && spans[0].kind == spanText && !spans[0].when {
 			m.text[which] = spans[0].text // the author's text alone: nothing to build
 			return
 		}
@@ -519,7 +536,7 @@ func (r Rendered) message(which int) string {
 }
 
 func (r Rendered) append(dst []byte, which int) []byte {
-	if r.r == nil {
+	if !r.Valid() {
 		return dst
 	}
 	for t := range r.r.all(which) {
@@ -529,7 +546,7 @@ func (r Rendered) append(dst []byte, which int) []byte {
 }
 
 func (r Rendered) write(w io.Writer, which int) (int64, error) {
-	if r.r == nil {
+	if !r.Valid() {
 		return 0, ErrNotRendered
 	}
 	sw, ok := w.(io.StringWriter)
