@@ -108,21 +108,18 @@ type landing struct {
 	err error
 }
 
-// next performs what may start and waits for one effect to come to something.
+// next performs what may start and waits for one effect to come to something. An
+// effect that nothing runs beside is performed here; in sequence that is every one.
 func (d *driver) next() (task, engine.Result, error) {
-	if d.c.Sequential || d.inflight == 0 && len(d.sched.ready) == 1 {
-		t, ok := d.sched.pop()
-		if !ok {
-			return task{}, nil, errStuck
-		}
+	ready := d.sched.ready
+	if len(ready) > 0 && d.inflight == 0 && (d.c.Sequential || len(ready) == 1) {
+		t := ready[0]
+		d.sched.ready = append(ready[:0], ready[1:]...)
 		res, err := d.p.Perform(d.ctx, t.e)
 		return t, res, err
 	}
-	for {
-		t, ok := d.sched.pop()
-		if !ok {
-			break
-		}
+	d.sched.ready = ready[:0]
+	for _, t := range ready {
 		d.start(t)
 	}
 	if d.inflight == 0 {

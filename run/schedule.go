@@ -1,7 +1,6 @@
 package run
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/engine"
@@ -10,15 +9,14 @@ import (
 // The scheduler bounds the branches in flight of every fan-out and keeps the
 // order: a branch that has started goes on before another starts, branches start
 // in branch order. With one branch at a time that is depth first, each branch to
-// its end.
+// its end: then at most one effect may start at any time.
 //
 // A fan-out is a group, a branch of it a slot. A branch holds its slot until
 // nothing of it is outstanding, its nested fan-outs included: bounding effects
 // alone would let a fan-out of calls start all its branches at once.
 type scheduler struct {
 	groups map[engine.GroupID]*group
-	ready  []task // what may start; the next one last
-	fresh  []task
+	ready  []task // what may start, in order
 	limit  int
 	live   int // effects handed in that have not landed
 	last   *slot
@@ -54,17 +52,6 @@ type slot struct {
 
 func (s *scheduler) busy() bool { return s.live > 0 }
 
-func (s *scheduler) pop() (task, bool) {
-	n := len(s.ready)
-	if n == 0 {
-		return task{}, false
-	}
-	t := s.ready[n-1]
-	s.ready[n-1] = task{}
-	s.ready = s.ready[:n-1]
-	return t, true
-}
-
 // admit takes the effects of one Ready.
 func (s *scheduler) admit(ready engine.Ready, limit int) {
 	s.limit = limit
@@ -73,10 +60,10 @@ func (s *scheduler) admit(ready engine.Ready, limit int) {
 		sl := s.slotOf(e, ready.Events)
 		switch {
 		case sl == nil:
-			s.fresh = append(s.fresh, task{e: e})
+			s.ready = append(s.ready, task{e: e})
 		case sl.open:
 			sl.live++
-			s.fresh = append(s.fresh, task{e, sl})
+			s.ready = append(s.ready, task{e, sl})
 		default:
 			sl.live++
 			sl.waiting = append(sl.waiting, e)
@@ -91,10 +78,6 @@ func (s *scheduler) settle() {
 		s.last = nil
 		s.release(sl)
 	}
-	slices.Reverse(s.fresh)
-	s.ready = append(s.ready, s.fresh...)
-	clear(s.fresh)
-	s.fresh = s.fresh[:0]
 }
 
 // landed notes the result of an effect of sl. The branch is looked at in settle,
@@ -171,7 +154,7 @@ func (s *scheduler) fill(g *group) {
 		sl.open = true
 		g.active++
 		for _, e := range sl.waiting {
-			s.fresh = append(s.fresh, task{e, sl})
+			s.ready = append(s.ready, task{e, sl})
 		}
 		sl.waiting = nil
 		for _, inner := range sl.groups {
