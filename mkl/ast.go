@@ -53,6 +53,26 @@ const (
 // Pos is a place in a document, both from 1. The zero Pos is no place.
 type Pos struct{ Line, Column int }
 
+// Places are those of a mapping's keys. They are few: a search beats a map, and
+// a machine has one for every gate.
+type Places []Place
+
+// Place is that of one key.
+type Place struct {
+	Key string
+	Pos Pos
+}
+
+// At gives the place of a key; the zero Pos when it is not there.
+func (p Places) At(key string) Pos {
+	for i := range p {
+		if p[i].Key == key {
+			return p[i].Pos
+		}
+	}
+	return Pos{}
+}
+
 // Severity of a Diagnostic.
 type Severity uint8
 
@@ -207,7 +227,7 @@ type State struct {
 	Output     string
 	Gates      []Gate
 
-	KeyPos map[string]Pos // place of each key that the state has and the reader took
+	KeyPos Places // of the keys that the state has and the reader took
 	// Prose holds the texts that lint looks at, as they were written, in the order of the document.
 	Prose []Scalar
 }
@@ -261,7 +281,7 @@ type Gate struct {
 	HasAsk  bool
 	ReplyTo string // "" when absent: the default is human.reply
 
-	KeyPos map[string]Pos
+	KeyPos Places
 }
 
 // Otherwise reports whether the gate is the catch-all: its condition is the

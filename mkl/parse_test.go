@@ -85,13 +85,17 @@ func TestParse(t *testing.T) {
 	eq("ask", []any{ask.Structure, ask.Execution, ask.HasExecution, ask.Tier, ask.Reason, ask.Parse == ParseList, ask.Accumulate, ask.MaxVisits, ask.Sample, ask.Output}, "[one line invent nothing true reasoning true true true 3 0 answer]")
 	path, ok := ask.Over.Single()
 	eq("over", []any{path, ok}, "[[notes] true]")
-	eq("place of a key", ask.KeyPos["max_visits"], "{28 5}")
+	eq("place of a key", ask.KeyPos.At("max_visits"), "{28 5}")
+
+	if at := ask.KeyPos.At("sample"); at != (Pos{}) {
+		t.Errorf("a key that is not there is at %v", at)
+	}
 
 	g := ask.Gates
 	eq("gate 1", []any{g[0].When, g[0].HasHook, g[0].Policy, g[0].To, g[0].HasTo, g[0].Otherwise()}, "[the answer is complete false ok look true false]")
 	eq("gate 2", []any{g[1].When.Len(), g[1].Hook, g[1].HasHook, g[1].Policy, g[1].Repair, g[1].To}, "[0 vip true repair 2 ask]")
 	eq("gate 3", []any{g[2].When, g[2].Policy, g[2].Otherwise(), g[2].Ask, g[2].HasAsk, g[2].ReplyTo}, "[  OTHERWISE  escalate true Shall we go on? true human.answer]")
-	eq("gate places", []any{g[0].Pos, g[0].KeyPos["then"]}, "[{31 9} {32 9}]")
+	eq("gate places", []any{g[0].Pos, g[0].KeyPos.At("then")}, "[{31 9} {32 9}]")
 
 	look := m.States[1]
 	eq("look", []any{look.Tool, look.Sample, len(look.Input), look.Gates[1].Policy, look.Gates[1].HasTo, look.Gates[0].ReplyTo}, "[search 2 4 fail false ]")

@@ -403,7 +403,7 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 		}
 		r.error("MK205", s.Pos, "", "a state has exactly one of prompt, call and tool: %s", what)
 	}
-	s.KeyPos = make(map[string]Pos, len(n.Keys))
+	s.KeyPos = make(Places, 0, len(n.Keys))
 	if gates, ok := n.Get("gates"); ok {
 		s.Prose = make([]Scalar, 0, 3+len(gates.Items)) // a prompt, a structure, an execution, and a when for each gate
 	}
@@ -420,7 +420,7 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 			}
 			continue
 		}
-		s.KeyPos[name] = pos(k)
+		s.KeyPos = append(s.KeyPos, Place{name, pos(k)})
 		r.stateValue(s, name, n.Values[i])
 	}
 	required := [...]string{"prompt", "structure", "output", "gates"}
@@ -435,8 +435,7 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 			r.missing(s.Pos, where, k)
 		}
 	}
-	_, sample := s.KeyPos["sample"]
-	if over, ok := s.KeyPos["over"]; ok && sample {
+	if over := s.KeyPos.At("over"); over != (Pos{}) && s.KeyPos.At("sample") != (Pos{}) {
 		r.error("MK207", over, "", "sample and over exclude each other")
 	}
 }
@@ -525,7 +524,7 @@ func (r *reader) readGate(s *State, i int, n *yamltree.Node) {
 	g := &s.Gates[i]
 	g.Pos = pos(n)
 	policy := r.policy(g, n)
-	g.KeyPos = make(map[string]Pos, len(n.Keys))
+	g.KeyPos = make(Places, 0, len(n.Keys))
 	for j, k := range n.Keys {
 		v := n.Values[j]
 		name := r.key(k)
@@ -570,7 +569,7 @@ func (r *reader) readGate(s *State, i int, n *yamltree.Node) {
 			r.unknown(k, r.where(), gateKeys[:])
 			continue
 		}
-		g.KeyPos[name] = pos(k)
+		g.KeyPos = append(g.KeyPos, Place{name, pos(k)})
 	}
 	if _, ok := n.Get("when"); !ok {
 		r.missing(g.Pos, r.where(), "when")

@@ -173,9 +173,9 @@ func listed(ds []mkl.Diagnostic) []mkl.Diagnostic {
 func or(places ...mkl.Pos) mkl.Pos { return cmp.Or(places...) }
 
 // at is the place of a key of a state, or of the state.
-func at(s *mkl.State, key string) mkl.Pos { return or(s.KeyPos[key], s.Pos) }
+func at(s *mkl.State, key string) mkl.Pos { return or(s.KeyPos.At(key), s.Pos) }
 
-func gateAt(g *mkl.Gate, key string) mkl.Pos { return or(g.KeyPos[key], g.Pos) }
+func gateAt(g *mkl.Gate, key string) mkl.Pos { return or(g.KeyPos.At(key), g.Pos) }
 
 // root is the first segment of a dotted path.
 func root(path string) string {
