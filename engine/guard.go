@@ -114,7 +114,7 @@ func (l *level) approval(e *entry, b *branch, digest string) *Approval {
 		a.Rules = append(a.Rules, x.Rule)
 		a.Reasons = append(a.Reasons, x.String())
 	}
-	if old := b.ask; old != nil && old.Digest == digest && !slices.Contains(l.r.expired, old.ID) {
+	if old := b.ask; old != nil && old.Run == a.Run && old.Digest == digest && !slices.Contains(l.r.expired, old.ID) {
 		a.ID, a.Expires = old.ID, old.Expires
 	}
 	return a

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -326,6 +328,265 @@ states:
 	for i, f := range forks {
 		if v, _ := f.Context().Get("o"); v.Value().JSON() != fmt.Sprintf(`"text of %d"`, i) {
 			t.Errorf("fork %d holds %s", i, v.Value().JSON())
+		}
+	}
+}
+
+const asking = `
+machine: flow
+entry: read
+budget: 8
+context: {mail: "", approval: {answer: old}}
+states:
+  read:
+    structure: a plan
+    prompt: "Plan for {{mail}}"
+    output: plan
+    gates:
+      - {when: the plan is to reply, then: ok, to: send}
+      - {when: a person should say, escalate: true, to: send, ask: "Send it?", reply_to: approval.answer}
+      - {when: otherwise, then: ok, to: END}
+  send:
+    tool: send_reply
+    input: {to: office, body: "about {{plan}} {{approval.answer}}"}
+    output: sent
+    gates: [{when: otherwise, then: ok, to: END}]
+`
+
+// suspended runs asking until it waits: for an approval, or for a person's word.
+func suspended(t *testing.T, verdict string, o engine.Options) (*engine.Run, engine.Frames) {
+	t.Helper()
+	r := start(t, o, asking)
+	step(t, r, engine.Produced{Text: "reply"})
+	step(t, r, engine.Judged{Reply: verdict, Model: "m"})
+	s, ok := r.Ready().Outcome.(engine.Suspended)
+	if !ok {
+		t.Fatalf("not suspended: %s", enginetest.Outcome(r.Ready().Outcome))
+	}
+	for i, a := range s.Approvals {
+		if err := r.SetApproval(a.State, fmt.Sprintf("id-%d", i), "2030-01-01T00:00:00Z"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames, err := engine.FramesOf(r.Snapshot().Frames.Value())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, frames
+}
+
+func askOptions() engine.Options {
+	return engine.Options{Suspendable: true, EscalateSuspend: true, OnTruncate: engine.TruncateReport, Table: policy.Builtin(),
+		Policies: policy.Policies{UntrustedFlow: policy.Ask, UntrustedArgument: policy.Report}}
+}
+
+func resumeOptions(o engine.Options) engine.ResumeOptions {
+	o.RunID = "run-1"
+	return engine.ResumeOptions{Options: o}
+}
+
+// An approval is good for exactly one call of exactly one run.
+func TestAnApprovalHoldsForOneCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(f engine.Frames, o *engine.ResumeOptions)
+		refused bool // before anything ran
+		asks    bool // again, under no old id
+		tool    bool // it runs
+	}{
+		"as it is": {change: func(engine.Frames, *engine.ResumeOptions) {}, tool: true},
+		"arguments changed": {change: func(f engine.Frames, o *engine.ResumeOptions) {
+			o.Inject = map[string]trust.Value{"plan": trust.NewValue(value.FromString("pay"))}
+		}, asks: true},
+		"digest changed":      {change: func(f engine.Frames, o *engine.ResumeOptions) { f[0].Approval.Digest = f[0].Approval.Digest[1:] + "0" }, asks: true},
+		"of another run":      {change: func(f engine.Frames, o *engine.ResumeOptions) { f[0].Approval.Run = "run-2" }, asks: true},
+		"resumed as another":  {change: func(f engine.Frames, o *engine.ResumeOptions) { o.RunID = "run-2" }, asks: true},
+		"expired":             {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Expired = o.Approve }, refused: true},
+		"the machine changed": {change: func(f engine.Frames, o *engine.ResumeOptions) { o.DropApprovals = true }, refused: true},
+		"twice":               {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Approve = append(o.Approve, o.Approve...) }, refused: true},
+		"yes and no":          {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Deny = o.Approve }, refused: true},
+		"unknown":             {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Approve = []string{"id-9"} }, refused: true},
+		"a bare yes":          {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Approve = []string{""} }, refused: true},
+		"nobody answered":     {change: func(f engine.Frames, o *engine.ResumeOptions) { o.Approve = nil }, asks: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, frames := suspended(t, "1", askOptions())
+			o := resumeOptions(askOptions())
+			o.Approve = []string{"id-0"}
+			c.change(frames, &o)
+			r, err := engine.Resume(load(t, asking), frames, o)
+			if c.refused {
+				var bad *engine.ApprovalError
+				if !errors.As(err, &bad) {
+					t.Fatalf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch out := r.Ready().Outcome.(type) {
+			case engine.Suspended:
+				if !c.asks || len(out.Approvals) != 1 {
+					t.Fatalf("suspended with %d approvals", len(out.Approvals))
+				}
+				if kept := out.Approvals[0].ID == "id-0"; kept != (name == "nobody answered") {
+					t.Errorf("asks under the id %q", out.Approvals[0].ID)
+				}
+			case nil:
+				tool, ok := only(t, r).(*engine.Tool)
+				if !c.tool || !ok || tool.Approval != "id-0" || !tool.Decision.Allowed() {
+					t.Fatalf("asks for %v", only(t, r))
+				}
+			default:
+				t.Fatalf("ended: %s", enginetest.Outcome(out))
+			}
+		})
+	}
+}
+
+// Only an answer to the question of this suspension clears the flow flag.
+func TestOnlyAnAnswerConfirms(t *testing.T) {
+	text := func(s string) trust.Value { return trust.NewValue(value.FromString(s)) }
+	for name, c := range map[string]struct {
+		path     string
+		v        trust.Value
+		model    bool
+		confirms bool
+	}{
+		"the asked path":   {path: "approval.answer", v: text("yes"), confirms: true},
+		"what contains it": {path: "approval", v: trust.NewValue(value.FromEntries(value.Entry{Key: "answer", Value: value.FromBool(false)})), confirms: true},
+		"a sibling":        {path: "approval.note", v: text("yes")},
+		"below it":         {path: "approval.answer.more", v: text("yes")},
+		"like it":          {path: "approval.answers", v: text("yes")},
+		"another key":      {path: "plan", v: text("yes")},
+		"an empty answer":  {path: "approval.answer", v: text(" \n")},
+		"nothing":          {path: "approval.answer", v: trust.NewValue(value.Value{})},
+		"a map without it": {path: "approval", v: trust.NewValue(value.FromEntries(value.Entry{Key: "note", Value: value.FromString("yes")}))},
+		"from a model":     {path: "approval.answer", v: text("yes"), model: true},
+		"no answer at all": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := askOptions()
+			o.Policies.UntrustedFlow = policy.Halt
+			_, frames := suspended(t, "2", o)
+			ro := resumeOptions(o)
+			ro.Unconfirmed = c.model
+			if c.path != "" {
+				ro.Inject = map[string]trust.Value{c.path: c.v}
+			}
+			r, err := engine.Resume(load(t, asking), frames, ro)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, halted := r.Ready().Outcome.(engine.Halted)
+			if halted == c.confirms {
+				t.Errorf("confirmed %v, want %v", !halted, c.confirms)
+			}
+			if c.path == "" {
+				return
+			}
+			v, _ := r.Context().Get(strings.Split(c.path, ".")[0])
+			if !v.Label().External() {
+				t.Errorf("the injected value is %s", v.Label())
+			}
+		})
+	}
+}
+
+// A value injected at a resume is External, whatever label it comes with.
+func TestInjectedIsExternal(t *testing.T) {
+	_, frames := suspended(t, "2", askOptions())
+	o := resumeOptions(askOptions())
+	p := load(t, asking)
+	o.Inject = map[string]trust.Value{"mine": p.Machine().Context[0].Value} // the author's own literal
+	r, err := engine.Resume(p, frames, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := r.Context().Get("mine"); !ok || !v.Label().External() {
+		t.Errorf("got %s", v.Label())
+	}
+}
+
+// What a frame lacks is read as the least trusted it could have been.
+func TestFramesFailSafe(t *testing.T) {
+	_, frames := suspended(t, "2", askOptions())
+	whole := frames.Value().At(0)
+	read := func(change func(value.Value) value.Value) (engine.Frame, error) {
+		f, err := engine.FramesOf(value.FromList(change(whole)))
+		if err != nil {
+			return engine.Frame{}, err
+		}
+		return f[0], nil
+	}
+	without := func(keys ...string) func(value.Value) value.Value {
+		return func(v value.Value) value.Value {
+			var out []value.Entry
+			for i := range v.Len() {
+				if !slices.Contains(keys, v.Key(i)) {
+					out = append(out, value.Entry{Key: v.Key(i), Value: v.At(i)})
+				}
+			}
+			return value.FromEntries(out...)
+		}
+	}
+	level := func(f engine.Frame, key string) trust.Level {
+		for _, c := range f.Board {
+			if c.Key == key {
+				return c.Value.Label().Level()
+			}
+		}
+		t.Fatalf("no key %s", key)
+		return 0
+	}
+	f, err := read(without())
+	if err != nil || level(f, "approval") != trust.LevelAuthor || !f.FlowTainted {
+		t.Fatalf("%v, %v", err, f.FlowTainted)
+	}
+	f, err = read(without("flow_tainted"))
+	if err != nil || !f.FlowTainted {
+		t.Errorf("without the flow flag: %v, %v", err, f.FlowTainted)
+	}
+	f, err = read(func(v value.Value) value.Value {
+		return without("flow_tainted")(v).With("flow_tainted", value.FromBool(false))
+	})
+	if err != nil || f.FlowTainted {
+		t.Errorf("a clear flag reads as %v, %v", err, f.FlowTainted)
+	}
+	f, err = read(without("labels", "tainted", "external"))
+	if err != nil || level(f, "approval") != trust.LevelExternal {
+		t.Errorf("without labels: %v, %s", err, level(f, "approval"))
+	}
+	f, err = read(without("labels", "external")) // tainted alone: every tainted key is External
+	if err != nil || level(f, "approval") != trust.LevelAuthor || level(f, "mail") != trust.LevelExternal {
+		t.Errorf("with tainted alone: %v", err)
+	}
+	f, err = read(func(v value.Value) value.Value {
+		return v.With("tainted", value.FromList(value.FromString("approval")))
+	})
+	if err != nil || level(f, "approval") != trust.LevelModel || level(f, "mail") != trust.LevelExternal {
+		t.Errorf("where they disagree the least trusted holds: %v, %s", err, level(f, "approval"))
+	}
+	f, err = read(func(v value.Value) value.Value {
+		return v.With("labels", value.FromEntries(value.Entry{Key: "mail", Value: value.FromString("autor")}))
+	})
+	if err != nil || level(f, "approval") != trust.LevelExternal || level(f, "mail") != trust.LevelExternal {
+		t.Errorf("a key without a label, and one that is misspelt: %v", err)
+	}
+	for _, key := range []string{"ctx", "steps", "total_in", "total_out", "feedback", "repair_left", "trace"} {
+		var bad *engine.FrameError
+		if _, err := read(without(key)); !errors.As(err, &bad) || bad.Key != key {
+			t.Errorf("without %s: %v", key, err)
+		}
+	}
+	for _, key := range []string{"machine", "state"} {
+		f, err := read(without(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mismatch *engine.MismatchError
+		if _, err := engine.Resume(load(t, asking), engine.Frames{f}, resumeOptions(askOptions())); !errors.As(err, &mismatch) {
+			t.Errorf("without %s: %v", key, err)
 		}
 	}
 }

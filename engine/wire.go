@@ -114,7 +114,7 @@ func (e *entry) fanTrace() *FanTrace {
 			}
 			f.Branches[i] = value.FromString(s)
 		}
-		if b.fail.reason != "" {
+		if b.done && b.fail.reason != "" { // a stopped branch is not a failed one
 			f.Errors = append(f.Errors, BranchError{i, b.fail.reason})
 		}
 		reasoned = reasoned || b.reasoning != ""
