@@ -137,7 +137,7 @@ func (d *driver) unseen(e *engine.Event) {
 func (d *driver) tell(e Event) {
 	defer func() {
 		if x := recover(); x != nil {
-			d.p.log.Warn("an observer panicked", "panic", fmt.Sprint(x))
+			d.p.log().Warn("an observer panicked", "panic", fmt.Sprint(x))
 		}
 	}()
 	d.c.Observer(e)

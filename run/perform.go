@@ -31,18 +31,15 @@ var ErrNotAllowed = errors.New("tool effect carries no decision to allow it")
 type Performer struct {
 	c      Config
 	nonces fence.Nonces
+	random entropy
 	tiers  [3]string
-	log    *slog.Logger
 }
 
 // NewPerformer prepares c.
 func NewPerformer(c Config) *Performer {
-	p := &Performer{c: c, nonces: c.Nonces, log: c.Logger}
+	p := &Performer{c: c, nonces: c.Nonces}
 	if p.nonces == nil {
-		p.nonces = newNonces()
-	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
+		p.nonces = fence.Hex(&p.random)
 	}
 	for t, model := range c.Tiers {
 		if i := tierIndex(t); i >= 0 {
@@ -50,6 +47,13 @@ func NewPerformer(c Config) *Performer {
 		}
 	}
 	return p
+}
+
+func (p *Performer) log() *slog.Logger {
+	if p.c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return p.c.Logger
 }
 
 func tierIndex(t mkl.Tier) int {
@@ -89,7 +93,7 @@ func (p *Performer) Perform(ctx context.Context, e engine.Effect) (res engine.Re
 }
 
 func (p *Performer) panicked(e engine.Effect, x any) engine.Result {
-	p.log.Error("panic while performing an effect", "effect", e.ID().String(), "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+	p.log().Error("panic while performing an effect", "effect", e.ID().String(), "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
 	if h, ok := e.(*engine.Hook); ok {
 		return engine.Failed{Kind: engine.FailState, Message: "hook: '" + h.Name + "' panicked"}
 	}
@@ -150,7 +154,7 @@ func (p *Performer) produce(ctx context.Context, e *engine.Produce) engine.Resul
 	}
 	reply, err := p.c.Model.Produce(ctx, rendered, o)
 	if len(reply.Dropped) > 0 {
-		p.log.Warn("the provider refused parameters", "model", model, "dropped", reply.Dropped)
+		p.log().Warn("the provider refused parameters", "model", model, "dropped", reply.Dropped)
 	}
 	if err != nil {
 		return failure(ctx, err, reply, model)
@@ -184,7 +188,7 @@ func (p *Performer) judge(ctx context.Context, e *engine.Judge) engine.Result {
 	}
 	reply, err := p.c.Model.Judge(ctx, rendered, llm.Options{Model: model, JSON: true})
 	if len(reply.Dropped) > 0 {
-		p.log.Warn("the provider refused parameters", "model", model, "dropped", reply.Dropped)
+		p.log().Warn("the provider refused parameters", "model", model, "dropped", reply.Dropped)
 	}
 	if err != nil {
 		return failure(ctx, err, reply, model)

@@ -5,16 +5,11 @@ import (
 	"encoding/hex"
 	"sync"
 	"time"
-
-	"github.com/pinfold-dev/pinfold/fence"
 )
 
-// newNonces draws from the operating system's CSPRNG, some calls' worth at a
-// time: one system call serves a small run.
-func newNonces() fence.Nonces { return fence.Hex(new(entropy)) }
-
-// entropy is a small buffer over the CSPRNG. Bytes are handed out once and
-// wiped: a nonce is never used again.
+// entropy is the operating system's CSPRNG, read some calls' worth at a time: one
+// system call serves a small run. Bytes are handed out once and wiped: a nonce is
+// never used again. It is safe for concurrent use.
 type entropy struct {
 	mu   sync.Mutex
 	left int
