@@ -26,7 +26,7 @@ func (r *reader) flow() (*Node, *Error) {
 		switch c := r.src[r.pos]; {
 		case c == closing:
 			r.pos++
-			n.end = int32(r.pos)
+			n.endsAt(r.pos)
 			if kind == Mapping {
 				return n, r.finishMapping(n, base, before)
 			}
@@ -169,7 +169,10 @@ func (r *reader) flowItem(line, column int) (*Node, *Error) {
 		return nil, err
 	}
 	r.stack = append(r.stack, key, val)
-	n.height, n.end = val.height, val.end
+	n.height = val.height
+	if r.raw {
+		n.raw.end = val.raw.end
+	}
 	return n, r.finishMapping(n, base, before)
 }
 

@@ -225,7 +225,7 @@ func length(n *Node) int { return len(n.Keys) + len(n.Items) }
 // inline reports that a collection stays in flow style: it is empty, or stands
 // on one line.
 func (p *printer) inline(n *Node) bool {
-	return n.style == flow && (length(n) == 0 || strings.IndexByte(p.r.src[n.at:n.end], '\n') < 0)
+	return n.style == flow && (length(n) == 0 || strings.IndexByte(p.r.src[n.raw.at:n.raw.end], '\n') < 0)
 }
 
 // block writes a collection in block style, each entry on lines of its own at
@@ -234,13 +234,13 @@ func (p *printer) inline(n *Node) bool {
 // compact: the first entry goes on on the current line.
 func (p *printer) block(n *Node, indent int, l *Layout, limit, next, parent int, compact bool) {
 	if n.Kind == Scalar || length(n) == 0 { // the root alone: {} and its comments
-		p.heads(int(n.at), indent, true)
+		p.heads(int(n.raw.at), indent, true)
 		p.out = append(p.out, p.flow(n, l)...)
 		p.trailing(limit)
 		p.out = append(p.out, '\n')
 		return
 	}
-	column := max(p.columnOf(int(n.at)), parent+1)
+	column := max(p.columnOf(int(n.raw.at)), parent+1)
 	wasFlow := n.style == flow
 	count := length(n)
 	for i := range count {
@@ -257,20 +257,20 @@ func (p *printer) block(n *Node, indent int, l *Layout, limit, next, parent int,
 			following = func() *Node { return n.Items[i+1] }
 		}
 		if i+1 < count {
-			after, afterColumn = int(following().mark), column
+			after, afterColumn = int(following().raw.mark), column
 		} else if wasFlow {
-			after, afterColumn = int(n.end), -1
+			after, afterColumn = int(n.raw.end), -1
 		}
 		if !compact || i > 0 {
 			head := p.lead(entry, n.Kind == Sequence)
 			first := i == 0
-			if len(p.comments) > 0 && p.comments[0].off > int(entry.mark) {
-				p.blankBefore(int(entry.mark), first)
+			if len(p.comments) > 0 && p.comments[0].off > int(entry.raw.mark) {
+				p.blankBefore(int(entry.raw.mark), first)
 				first = true
 			}
 			had := len(p.comments)
 			p.heads(head, indent, first)
-			p.blankBefore(int(entry.mark), first && len(p.comments) == had)
+			p.blankBefore(int(entry.raw.mark), first && len(p.comments) == had)
 			p.pad(indent)
 		}
 		p.keep = false
@@ -282,7 +282,7 @@ func (p *printer) block(n *Node, indent int, l *Layout, limit, next, parent int,
 		p.value(val, indent, under, after, afterColumn, column, n.Kind == Sequence)
 	}
 	if wasFlow {
-		p.heads(int(n.end), indent, false)
+		p.heads(int(n.raw.end), indent, false)
 		return
 	}
 	p.feet(limit, indent, column, next)
@@ -292,20 +292,20 @@ func (p *printer) block(n *Node, indent int, l *Layout, limit, next, parent int,
 // opens with a collection on its own line begins where the innermost one does:
 // comments on the way there go before it.
 func (p *printer) lead(n *Node, item bool) int {
-	for item && n.Kind != Scalar && !p.inline(n) && n.off == n.at {
+	for item && n.Kind != Scalar && !p.inline(n) && n.off == n.raw.at {
 		inner := first(n)
 		for _, c := range p.comments {
-			if c.off >= int(inner.mark) {
+			if c.off >= int(inner.raw.mark) {
 				break
 			}
 			if !c.own {
-				return int(n.mark)
+				return int(n.raw.mark)
 			}
 		}
 		item = n.Kind == Sequence
 		n = inner
 	}
-	return int(n.mark)
+	return int(n.raw.mark)
 }
 
 // value writes what stands behind "key:" or "-", and the end of its line.
@@ -315,7 +315,7 @@ func (p *printer) value(n *Node, indent int, l *Layout, limit, next, column int,
 		p.out = append(append(p.out, ' '), props...)
 	}
 	if n.Kind != Scalar && !p.inline(n) {
-		inner := int(first(n).mark)
+		inner := int(first(n).raw.mark)
 		if n.style == flow {
 			p.hoist(n, inner)
 		}
@@ -363,13 +363,13 @@ func (p *printer) hoist(n *Node, inner int) {
 		return
 	}
 	for i, c := range p.comments {
-		if c.off < int(n.end) {
+		if c.off < int(n.raw.end) {
 			continue
 		}
-		if !c.own && strings.IndexByte(p.r.src[n.end:c.off], '\n') < 0 {
+		if !c.own && strings.IndexByte(p.r.src[n.raw.end:c.off], '\n') < 0 {
 			rest := append([]comment{c}, p.comments[:i]...)
 			p.comments = append(rest, p.comments[i+1:]...)
-			p.comments[0].off = int(n.at)
+			p.comments[0].off = int(n.raw.at)
 		}
 		return
 	}
@@ -377,8 +377,8 @@ func (p *printer) hoist(n *Node, inner int) {
 
 func (p *printer) props(n *Node) string {
 	s := ""
-	if n.anchor != "" {
-		s = "&" + n.anchor
+	if n.raw.anchor != "" {
+		s = "&" + n.raw.anchor
 	}
 	if n.Tag != "" {
 		if s != "" {
@@ -394,9 +394,9 @@ func (p *printer) key(n *Node) string {
 	if s != "" {
 		s += " "
 	}
-	switch oneLine := strings.IndexByte(p.r.src[n.at:n.end], '\n') < 0; {
-	case n.alias != "":
-		return "*" + n.alias + " "
+	switch oneLine := strings.IndexByte(p.r.src[n.raw.at:n.raw.end], '\n') < 0; {
+	case n.raw.alias != "":
+		return "*" + n.raw.alias + " "
 	case n.style >= literal || !oneLine || n.Text == "":
 		return s + quote(n.Text)
 	case n.Plain && isMerge(n):
@@ -404,7 +404,7 @@ func (p *printer) key(n *Node) string {
 	case n.Plain && n.Legacy(String) != "":
 		return s + quote(n.Text)
 	}
-	return s + p.r.src[n.at:n.end]
+	return s + p.r.src[n.raw.at:n.raw.end]
 }
 
 // flow writes a node on one line, properties included.
@@ -456,10 +456,10 @@ func (p *printer) flowCollection(n *Node, l *Layout) string {
 // scalar gives a scalar as it is written: the rest of its line, and the lines
 // after that.
 func (p *printer) scalar(n *Node, l *Layout, inFlow bool) (head string, lines []string) {
-	if n.alias != "" {
-		return "*" + n.alias, nil
+	if n.raw.alias != "" {
+		return "*" + n.raw.alias, nil
 	}
-	source := p.r.src[n.at:n.end]
+	source := p.r.src[n.raw.at:n.raw.end]
 	oneLine := strings.IndexByte(source, '\n') < 0
 	switch {
 	case n.style >= literal:
@@ -492,12 +492,12 @@ func (p *printer) scalar(n *Node, l *Layout, inFlow bool) (head string, lines []
 
 // blockText writes | and > with the lines they have.
 func (p *printer) blockText(n *Node) (head string, lines []string) {
-	header, body, _ := strings.Cut(p.r.src[n.at:n.end], "\n")
+	header, body, _ := strings.Cut(p.r.src[n.raw.at:n.raw.end], "\n")
 	head = header[:1]
 	if body != "" {
 		for _, s := range strings.Split(body, "\n") {
 			spaces := 0
-			for spaces < int(n.indent) && spaces < len(s) && s[spaces] == ' ' {
+			for spaces < int(n.raw.indent) && spaces < len(s) && s[spaces] == ' ' {
 				spaces++
 			}
 			lines = append(lines, s[spaces:])
@@ -508,9 +508,9 @@ func (p *printer) blockText(n *Node) (head string, lines []string) {
 	}
 	ends := len(n.Text) - len(strings.TrimRight(n.Text, "\n"))
 	switch {
-	case n.chomp == '-' || ends == 0 && len(lines) > 0: // or the document ended without a line end
+	case n.raw.chomp == '-' || ends == 0 && len(lines) > 0: // or the document ended without a line end
 		head += "-"
-	case n.chomp == '+':
+	case n.raw.chomp == '+':
 		head += "+"
 		if len(lines) > 0 {
 			ends--

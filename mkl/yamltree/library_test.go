@@ -13,8 +13,8 @@ import (
 // outline writes a raw tree in a form that both readers can give.
 func outline(b *strings.Builder, n *Node) {
 	switch {
-	case n.alias != "":
-		fmt.Fprintf(b, "*%s ", n.alias)
+	case n.raw.alias != "":
+		fmt.Fprintf(b, "*%s ", n.raw.alias)
 	case n.Kind == Sequence:
 		b.WriteString("[ ")
 		for _, item := range n.Items {

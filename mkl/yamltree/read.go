@@ -1,6 +1,7 @@
 package yamltree
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -67,14 +68,14 @@ func newReader(src []byte) (*reader, *Error) {
 	if err := checkText(src); err != nil {
 		return r, err
 	}
-	b := strings.Builder{}
-	b.Grow(len(src) + 1)
-	text := strings.TrimPrefix(string(src), "\ufeff")
-	if strings.IndexByte(text, '\r') >= 0 {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
-		text = strings.ReplaceAll(text, "\r", "\n")
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	if bytes.IndexByte(src, '\r') >= 0 {
+		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+		src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
 	}
-	b.WriteString(text)
+	var b strings.Builder
+	b.Grow(len(src) + 1)
+	b.Write(src)
 	b.WriteByte(0)
 	r.src = b.String()
 	return r, nil
@@ -155,7 +156,10 @@ func (r *reader) node(kind Kind, off int) (*Node, *Error) {
 	}
 	r.slab = r.slab[:len(r.slab)+1]
 	n := &r.slab[len(r.slab)-1]
-	n.Kind, n.mark, n.off, n.at = kind, int32(off), int32(off), int32(off)
+	n.Kind, n.off = kind, int32(off)
+	if r.raw {
+		n.raw = &written{mark: int32(off), at: int32(off)}
+	}
 	n.Line, n.Column = r.place(off)
 	return n, nil
 }
@@ -439,7 +443,7 @@ func (r *reader) attach(n *Node, p props) *Error {
 	if !p.any {
 		return nil
 	}
-	n.mark, n.off = int32(p.off), int32(p.off)
+	n.off = int32(p.off)
 	if p.tag != "" {
 		ok := n.Kind == Scalar && p.tag != "!!seq" && p.tag != "!!map" ||
 			n.Kind == Sequence && p.tag == "!!seq" || n.Kind == Mapping && p.tag == "!!map"
@@ -449,8 +453,10 @@ func (r *reader) attach(n *Node, p props) *Error {
 		n.Tag, n.Plain = p.tag, false
 		n.Empty = false // !!str and !!null make a value of nothing
 	}
-	n.anchor = p.anchor
-	if p.anchor != "" && !r.raw {
+	switch {
+	case r.raw:
+		n.raw.anchor, n.raw.mark = p.anchor, n.off
+	case p.anchor != "":
 		r.anchors[p.anchor] = n
 	}
 	return nil
@@ -466,7 +472,8 @@ func (r *reader) aliasNode() (*Node, *Error) {
 	if r.raw {
 		n, err := r.node(Scalar, off)
 		if err == nil {
-			n.alias, n.end = name, int32(r.pos)
+			n.raw.alias = name
+			n.endsAt(r.pos)
 		}
 		return n, err
 	}
@@ -490,8 +497,8 @@ func (r *reader) aliasNode() (*Node, *Error) {
 	}
 	line, column := n.Line, n.Column
 	*n = *to
-	n.Line, n.Column, n.FromAlias, n.anchor, n.Comment = line, column, true, "", ""
-	n.mark, n.off, n.at, n.end = int32(off), int32(off), int32(off), int32(r.pos)
+	n.Line, n.Column, n.FromAlias, n.Comment = line, column, true, ""
+	n.off = int32(off)
 	return n, nil
 }
 
@@ -501,7 +508,8 @@ func (r *reader) empty(off int, p props) (*Node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Plain, n.Empty, n.size, n.end = true, true, 1, int32(off)
+	n.Plain, n.Empty, n.size = true, true, 1
+	n.endsAt(off)
 	return n, r.attach(n, p)
 }
 
@@ -609,7 +617,7 @@ func (r *reader) content(parent, first int, open bool, outer, inner props) (n *N
 	if err != nil {
 		return nil, err
 	}
-	if p.any && n.alias != "" || p.any && n.FromAlias {
+	if p.any && (n.FromAlias || n.raw != nil && n.raw.alias != "") {
 		return nil, &Error{"MK103", n.Line, n.Column, "an alias can have no anchor or tag of its own"}
 	}
 	return n, r.attach(n, p)
@@ -685,9 +693,10 @@ func (r *reader) blockSequence(indent int) (*Node, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		item.mark = int32(dash)
+		if r.raw {
+			item.raw.mark = int32(dash)
+		}
 		r.stack = append(r.stack, item)
-		n.end = item.end
 		n.height = max(n.height, item.height)
 		if done, err := r.next(indent); done || err != nil {
 			if err != nil {
@@ -770,7 +779,9 @@ func (r *reader) blockMapping(indent int, key *Node) (*Node, *Error) {
 				if key, err = r.block(indent, true, false); err != nil {
 					return nil, err
 				}
-				key.mark = int32(mark)
+				if r.raw {
+					key.raw.mark = int32(mark)
+				}
 			} else if key, err = r.key(); err != nil {
 				return nil, err
 			}
@@ -801,7 +812,6 @@ func (r *reader) blockMapping(indent int, key *Node) (*Node, *Error) {
 		}
 		r.stack = append(r.stack, key, val)
 		n.height = max(n.height, val.height)
-		n.end = val.end
 		key = nil
 		done, err := r.next(indent)
 		if err != nil {

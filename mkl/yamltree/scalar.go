@@ -54,7 +54,7 @@ func (r *reader) plain(parent int, inFlow bool) (n *Node, isKey bool, err *Error
 		end = r.plainLine(inFlow)
 		folded = append(folded, r.src[at:end]...)
 	}
-	n.end = int32(end)
+	n.endsAt(end)
 	if n.Text = r.src[off:end]; folded != nil {
 		n.Text = string(folded)
 	}
@@ -132,7 +132,7 @@ func (r *reader) quoted(q byte) (*Node, *Error) {
 	if r.src[i] == q && (q == '"' || r.src[i+1] != q) {
 		n.Text = r.src[r.pos:i]
 		r.pos = i + 1
-		n.end = int32(r.pos)
+		n.endsAt(r.pos)
 		return n, nil
 	}
 	b := append([]byte(nil), r.src[r.pos:i]...)
@@ -148,7 +148,7 @@ func (r *reader) quoted(q byte) (*Node, *Error) {
 		case c == q:
 			r.pos++
 			n.Text = string(b)
-			n.end = int32(r.pos)
+			n.endsAt(r.pos)
 			return n, nil
 		case c == '\\' && q == '"':
 			if r.src[r.pos+1] == '\n' {
@@ -330,8 +330,10 @@ func (r *reader) blockScalar(parent int) (*Node, *Error) {
 			return nil, err
 		}
 	}
-	n.end = int32(r.pos)
-	n.chomp, n.indent = chomp, int32(indent)
+	n.endsAt(r.pos)
+	if r.raw {
+		n.raw.chomp, n.raw.indent = chomp, int32(indent)
+	}
 	n.Text = r.blockText(indent, n, chomp)
 	return n, nil
 }
@@ -404,7 +406,7 @@ func (r *reader) blockText(indent int, n *Node, chomp byte) string {
 		}
 		b.WriteString(r.src[at : at+end])
 		r.pos = at + end
-		n.end = int32(r.pos)
+		n.endsAt(r.pos)
 		lineEnd = r.src[r.pos] == '\n'
 		if lineEnd {
 			r.newline()

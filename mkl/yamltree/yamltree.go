@@ -67,16 +67,27 @@ type Node struct {
 	height uint8 // nesting below and including this node; 0 for a scalar
 	size   int32 // nodes in it, aliases expanded
 
-	// What Format needs.
-	style  style
+	style style
+	off   int32    // offset of the first byte, properties included
+	raw   *written // in the trees that Format reads, nil in all others
+}
+
+// written is how a node stands in the source.
+type written struct {
+	mark   int32 // offset of the entry: of its "-", its "?", or its first byte
+	at     int32 // offset of the content, behind the properties
+	end    int32 // offset behind the last byte
 	indent int32 // of the lines of a block text
 	chomp  byte  // of a block text: 0, + or -
-	mark   int32 // offset of the entry: of its "-", its "?", or off
-	off    int32 // offset of the first byte, properties included
-	at     int32 // offset of the content
-	end    int32 // offset behind the last byte
 	anchor string
-	alias  string // in a raw tree: the anchor named; "" for no alias
+	alias  string // the anchor named; "" for no alias
+}
+
+// endsAt notes where a node ends.
+func (n *Node) endsAt(off int) {
+	if n.raw != nil {
+		n.raw.end = int32(off)
+	}
 }
 
 type style uint8
