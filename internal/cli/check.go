@@ -16,16 +16,30 @@ type checkCmd struct {
 }
 
 func (c *checkCmd) run(a *app) int {
-	return a.checkFiles(c.Files, check.Options{Strict: c.Strict})
+	return a.checkFiles(c.Files, check.Options{Strict: c.Strict}, nil)
 }
 
 type lintCmd struct {
 	Files  []string `arg:"" name:"file" help:"Machines, or directories of them."`
 	Strict bool     `help:"Findings fail the command, and an unsupported version is an error."`
+
+	LLM      bool   `name:"llm" help:"Ask a model how firmly judged gates hold. Costs tokens, proves nothing, fails nothing."`
+	Samples  int    `name:"llm-samples" default:"5" help:"Outputs that are tried for each state, at least 1."`
+	Repeats  int    `name:"llm-repeats" default:"3" help:"Judgements of each output, at least 1."`
+	Config   string `placeholder:"FILE" help:"The configuration, for --llm."`
+	Provider string `placeholder:"NAME" help:"One of the configuration's providers, for --llm."`
 }
 
 func (c *lintCmd) run(a *app) int {
-	return a.checkFiles(c.Files, check.Options{Strict: c.Strict, Lint: true})
+	o := check.Options{Strict: c.Strict, Lint: true}
+	if !c.LLM {
+		return a.checkFiles(c.Files, o, nil)
+	}
+	if c.Samples < 1 || c.Repeats < 1 {
+		return a.fail(&failure{code: "invalid-input", message: "--llm-samples and --llm-repeats: expected at least 1"})
+	}
+	a.err.print("lint --llm asks a model: it costs tokens and proves nothing\n")
+	return a.checkFiles(c.Files, o, c)
 }
 
 // machines is the files that arguments name: a directory means every machine in it.
@@ -80,7 +94,8 @@ func (s *scope) Lookup(name string) (*mkl.Machine, *mkl.Diagnostic, bool) {
 	return s.Registry.Lookup(name)
 }
 
-func (a *app) checkFiles(args []string, o check.Options) int {
+// checkFiles reports on every file; ask is not nil where a model is asked too.
+func (a *app) checkFiles(args []string, o check.Options, ask *lintCmd) int {
 	files, f := machines(args)
 	if f != nil {
 		return a.fail(f)
@@ -95,11 +110,18 @@ func (a *app) checkFiles(args []string, o check.Options) int {
 				findings++
 			}
 		}
+		var asked []string
+		if ask != nil && rep.Status() != check.StatusError {
+			var f *failure
+			if asked, f = a.askModel(ask, file, rep.Machine); f != nil {
+				return a.fail(f)
+			}
+		}
 		extra := reg.Warnings()
 		if a.json() {
-			items = append(items, reportItem(rep, extra, o.Lint))
+			items = append(items, reportItem(rep, extra, asked, o.Lint))
 		} else {
-			a.printReport(rep, extra)
+			a.printReport(rep, extra, asked)
 		}
 	}
 	code := exitOK
@@ -122,7 +144,7 @@ func (a *app) checkFiles(args []string, o check.Options) int {
 	return code
 }
 
-func reportItem(rep check.Report, extra []string, lint bool) value.Value {
+func reportItem(rep check.Report, extra, asked []string, lint bool) value.Value {
 	status := rep.Status()
 	if status == check.StatusOK && len(extra) > 0 {
 		status = check.StatusWarning
@@ -137,7 +159,7 @@ func reportItem(rep check.Report, extra []string, lint bool) value.Value {
 		kv("diagnostics", value.FromList(structured...)),
 	}
 	if lint {
-		item = append(item, kstrs("findings", rep.Findings()), kstrs("llm_findings", nil))
+		item = append(item, kstrs("findings", rep.Findings()), kstrs("llm_findings", asked))
 	}
 	return obj(item...)
 }
@@ -156,7 +178,7 @@ func diagnosticValue(d *mkl.Diagnostic) value.Value {
 	return obj(e...)
 }
 
-func (a *app) printReport(rep check.Report, extra []string) {
+func (a *app) printReport(rep check.Report, extra, asked []string) {
 	status := rep.Status()
 	if status == check.StatusOK && len(extra) > 0 {
 		status = check.StatusWarning
@@ -165,6 +187,9 @@ func (a *app) printReport(rep check.Report, extra []string) {
 	a.printDiagnostics(&a.out, rep.Diagnostics)
 	for _, w := range extra {
 		a.out.print("  warning: ", a.out.safe(w), "\n")
+	}
+	for _, l := range asked {
+		a.out.print("  llm: ", a.out.safe(l), "\n")
 	}
 }
 

@@ -69,38 +69,18 @@ func (c *runCmd) chosen() (chosen, *failure) {
 
 // host reads the configuration and binds tools and hooks. It opens no connection
 // and needs no key yet.
-func (a *app) host(c *runCmd, path string, m *mkl.Machine, flags chosen) (*hosted, *failure) {
-	r, err := config.Load(a.sys, config.Request{Explicit: c.Config, Provider: c.Provider, Machine: path})
+func (a *app) host(explicit, provider, path string) (*hosted, *failure) {
+	r, err := config.Load(a.sys, config.Request{Explicit: explicit, Provider: provider, Machine: path})
 	if err != nil {
 		return nil, configFailure(err)
 	}
-	h := &hosted{from: r}
 	bound, f := builtins(r.Backends)
 	if f != nil {
 		return nil, f
 	}
 	table := policy.Builtin()
 	r.Apply(table)
-	o := engine.Options{
-		Policies:        r.Policies,
-		OnTruncate:      r.OnTruncate,
-		Table:           table,
-		Secrecy:         r.Secrecy,
-		JudgeLenient:    r.JudgeLenient,
-		EscalateSuspend: c.Hitl,
-		CostBudget:      flags.maxTokens,
-		HasCostBudget:   flags.maxTokens > 0,
-	}
-	for i, to := range []*policy.Action{&o.Policies.UntrustedFlow, &o.Policies.UntrustedArgument, &o.Policies.SecretEgress} {
-		if x := flags.actions[i]; x != nil {
-			*to = *x
-		}
-	}
-	if flags.truncate != nil {
-		o.OnTruncate = *flags.truncate
-	}
-	o.Suspendable = c.Checkpoint != "" || c.Hitl || asks(o.Policies)
-	h.config = run.Config{
+	return &hosted{from: r, config: run.Config{
 		Tiers:       r.Tiers,
 		JudgeModel:  r.Judge,
 		TierParams:  r.Params,
@@ -109,9 +89,30 @@ func (a *app) host(c *runCmd, path string, m *mkl.Machine, flags chosen) (*hoste
 		ApprovalTTL: r.ApprovalTTL,
 		Clock:       a.env.Clock,
 		Logger:      a.log,
-		Options:     o,
+		Options: engine.Options{
+			Policies:     r.Policies,
+			OnTruncate:   r.OnTruncate,
+			Table:        table,
+			Secrecy:      r.Secrecy,
+			JudgeLenient: r.JudgeLenient,
+		},
+	}}, nil
+}
+
+// options are the run's own: a flag beats the file (LANGUAGE.md §21.3).
+func (h *hosted) options(c *runCmd, x chosen) {
+	o := &h.config.Options
+	for i, to := range []*policy.Action{&o.Policies.UntrustedFlow, &o.Policies.UntrustedArgument, &o.Policies.SecretEgress} {
+		if a := x.actions[i]; a != nil {
+			*to = *a
+		}
 	}
-	return h, nil
+	if x.truncate != nil {
+		o.OnTruncate = *x.truncate
+	}
+	o.CostBudget, o.HasCostBudget = x.maxTokens, x.maxTokens > 0
+	o.EscalateSuspend = c.Hitl
+	o.Suspendable = c.Checkpoint != "" || c.Hitl || asks(o.Policies)
 }
 
 // builtins are the built-in tools on the backends that the configuration names.

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/config"
 	"github.com/pinfold-dev/pinfold/llm/llmtest"
@@ -63,5 +66,39 @@ func TestTriageAgainstALocalEndpoint(t *testing.T) {
 	o = pinfold(t, false, args...)
 	if o.code != exitOK || !strings.Contains(o.out, `"untrusted_control_flow": true`) || !strings.Contains(o.out, `"decision_tainted": true`) {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.err)
+	}
+}
+
+type interrupter struct{ stop func() }
+
+func (b interrupter) Answer(llmtest.Request) llmtest.Behaviour {
+	b.stop()
+	return llmtest.Behaviour{Delay: time.Minute}
+}
+
+// An interrupt ends the call that is in flight, prints what the run came to, and
+// exits 130.
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &llmtest.Server{Brain: interrupter{stop}}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := t.TempDir()
+	conf, machine := filepath.Join(dir, "conf.yaml"), filepath.Join(dir, "m.mkl")
+	for path, text := range map[string]string{
+		conf:    "active: local\nproviders: { local: { base_url: " + s.URL() + ", tiers: { fast: f, balanced: b, reasoning: r } } }\n",
+		machine: "machine: m\nentry: a\nbudget: 4\nstates:\n  a: { structure: s, prompt: p, output: o, gates: [ { when: otherwise, then: ok, to: END } ] }\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	began := time.Now()
+	code := Run(ctx, Env{Args: []string{"run", machine, "--config", conf}, Stdout: &out, Stderr: &errs})
+	if code != exitInterrupted || !strings.Contains(out.String(), `"error": "cancelled"`) || time.Since(began) > 30*time.Second {
+		t.Errorf("exit %d after %v\n%s%s", code, time.Since(began), out.String(), errs.String())
 	}
 }

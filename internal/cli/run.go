@@ -66,10 +66,11 @@ func (c *runCmd) run(a *app) int {
 	}
 	reg.SetTarget(rep.Machine)
 
-	h, f := a.host(c, path, rep.Machine, flags)
+	h, f := a.host(c.Config, c.Provider, path)
 	if f != nil {
 		return a.fail(f)
 	}
+	h.options(c, flags)
 	missing := check.Prepare(rep.Machine, h.prepare())
 	for i := range missing {
 		if missing[i].Severity == mkl.Error {
