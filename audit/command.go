@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -61,6 +62,9 @@ func (c *Command) Execute(ctx context.Context, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		fmt.Fprintln(stderr, "audit:", err)
 		return 2
+	}
+	if err := c.enter(); err != nil {
+		return fail(err)
 	}
 	name := c.Config
 	if name == "" {
@@ -137,4 +141,71 @@ func (r *Report) exit(on string) int {
 		return 1
 	}
 	return 0
+}
+
+// enter moves into the module that the packages belong to, where they are named by
+// directory and that is not the module of the working directory: the go command
+// would refuse them.
+func (c *Command) enter() error {
+	here, _ := moduleRoot(c.Dir)
+	root := ""
+	for _, p := range c.Packages {
+		if p != "." && !strings.HasPrefix(p, "./") && !strings.HasPrefix(p, "../") && !filepath.IsAbs(p) {
+			return nil
+		}
+		dir := strings.TrimSuffix(strings.TrimSuffix(p, "..."), "/")
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(c.Dir, dir)
+		}
+		r, ok := moduleRoot(dir)
+		if !ok || r == here {
+			return nil
+		}
+		if root != "" && root != r {
+			return fmt.Errorf("the packages belong to more than one module: %s, %s", root, r)
+		}
+		root = r
+	}
+	if root == "" {
+		return nil
+	}
+	for i, p := range c.Packages {
+		dir := strings.TrimSuffix(strings.TrimSuffix(p, "..."), "/")
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(c.Dir, dir)
+		}
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, abs)
+		if err != nil {
+			return err
+		}
+		rel = "./" + filepath.ToSlash(rel)
+		if strings.HasSuffix(p, "...") {
+			rel = strings.TrimSuffix(rel, "/.") + "/..."
+		}
+		c.Packages[i] = rel
+	}
+	c.Dir = root
+	return nil
+}
+
+// moduleRoot is the directory of the go.mod that governs dir.
+func moduleRoot(dir string) (string, bool) {
+	d, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+			return d, true
+		}
+		if up := filepath.Dir(d); up != d {
+			d = up
+			continue
+		}
+		return "", false
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Level of a finding.
@@ -44,6 +45,7 @@ func (f *Finding) Open() bool { return f.Suppressed == "" && !f.Accepted }
 // Codes of findings, with their titles.
 var titles = map[string]string{
 	"PF001": "untrusted text reaches model input outside a fence",
+	"PF010": "a condition skips the fence",
 	"PF009": "a column declared trusted that an outside source writes",
 }
 
@@ -61,8 +63,8 @@ func (r *Report) findings(c Config) {
 				f.Level = Note
 			}
 			state := "outside a fence"
-			if row.Fence() == flow.PartlyFenced {
-				state = "outside a fence on some paths"
+			if bare, fenced := flow.PathsApart(row.Slot); bare != nil && fenced != nil {
+				f.Code, f.Level, state, m = "PF010", Warning, "fenced on one path and bare on another", bare
 			}
 			f.Message = fmt.Sprintf("%s reaches %s %s: %s can write it (%s)", row.Name, role, state, m.Class.Who(), m.Detail)
 			f.Key = key(f, row)
@@ -187,121 +189,42 @@ type Suppression struct {
 	Wrong  string // "unused", "no reason"
 }
 
-type ignore struct {
-	Suppression
-	from, to int // the lines it covers
-	used     bool
-}
-
-const directive = "pinfold:ignore"
-
 // source is a file as the suppressions see it.
 type source struct {
 	fset *token.FileSet
 	file *ast.File
 }
 
-// suppress applies the comments of the form
-//
-//	// pinfold:ignore CODE reason
-//
-// to the code on the same line or, when the comment stands alone, to the
-// statement after the comment block, however many lines either has.
+// suppress applies the ignore comments of the audited files.
 func (r *Report) suppress(files []source) {
-	byFile := map[string][]*ignore{}
-	var all []*ignore
+	byFile := map[string][]*ignore.Comment{}
+	var all []*ignore.Comment
 	for _, s := range files {
-		for _, g := range s.file.Comments {
-			for i, c := range g.List {
-				text := strings.TrimSpace(strings.TrimPrefix(c.Text, "//"))
-				rest, ok := strings.CutPrefix(text, directive)
-				if !ok || strings.HasPrefix(c.Text, "/*") {
-					continue
-				}
-				pos := s.fset.Position(c.Pos())
-				code, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				// The reason runs on over the following comment lines.
-				for _, more := range g.List[i+1:] {
-					m := strings.TrimSpace(strings.TrimPrefix(more.Text, "//"))
-					if strings.HasPrefix(m, directive) {
-						break
-					}
-					reason += " " + m
-				}
-				ig := &ignore{Suppression: Suppression{Pos: pos, Code: code, Reason: strings.TrimSpace(reason)}}
-				ig.from, ig.to = covers(s, g, c)
-				all = append(all, ig)
-				byFile[pos.Filename] = append(byFile[pos.Filename], ig)
-			}
+		for _, c := range ignore.Find(s.fset, s.file) {
+			all = append(all, c)
+			byFile[c.Pos.Filename] = append(byFile[c.Pos.Filename], c)
 		}
 	}
 	for _, f := range r.Findings {
-		for _, ig := range byFile[f.Pos.Filename] {
-			if ig.Code == f.Code && ig.Reason != "" && f.Pos.Line >= ig.from && f.Pos.Line <= ig.to {
-				ig.used = true
-				f.Suppressed = ig.Reason
+		for _, c := range byFile[f.Pos.Filename] {
+			if c.Covers(f.Code, f.Pos.Line) {
+				c.Used = true
+				f.Suppressed = c.Reason
 				r.Suppressed++
 				break
 			}
 		}
 	}
-	for _, ig := range all {
+	for _, c := range all {
+		s := Suppression{Pos: c.Pos, Code: c.Code, Reason: c.Reason}
 		switch {
-		case ig.Reason == "":
-			ig.Wrong = "no reason"
-		case !ig.used:
-			ig.Wrong = "unused"
+		case c.Reason == "":
+			s.Wrong = "no reason"
+		case !c.Used && titles[c.Code] != "": // other codes are pinfoldvet's
+			s.Wrong = "unused"
 		default:
 			continue
 		}
-		r.Suppress = append(r.Suppress, ig.Suppression)
+		r.Suppress = append(r.Suppress, s)
 	}
-}
-
-// covers finds the lines that a comment speaks of.
-func covers(s source, g *ast.CommentGroup, c *ast.Comment) (from, to int) {
-	line := s.fset.Position(c.Pos()).Line
-	end := s.fset.Position(g.End()).Line
-	trailing := false
-	var best ast.Node
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		switch n.(type) {
-		case nil, *ast.Comment, *ast.CommentGroup, *ast.File:
-			return n != nil
-		}
-		if n.Pos() < c.Pos() && n.End() <= c.Pos() && s.fset.Position(n.End()).Line == line {
-			trailing = true
-		}
-		first := s.fset.Position(n.Pos()).Line
-		if first == end+1 && best == nil {
-			best = n
-		}
-		return true
-	})
-	if trailing {
-		return line, line
-	}
-	if best == nil {
-		return end + 1, end + 1
-	}
-	last := best.End()
-	switch n := best.(type) { // the head of a statement, not its body
-	case *ast.FuncDecl:
-		if n.Body != nil {
-			last = n.Body.Lbrace
-		}
-	case *ast.IfStmt:
-		last = n.Body.Lbrace
-	case *ast.ForStmt:
-		last = n.Body.Lbrace
-	case *ast.RangeStmt:
-		last = n.Body.Lbrace
-	case *ast.SwitchStmt:
-		last = n.Body.Lbrace
-	case *ast.TypeSwitchStmt:
-		last = n.Body.Lbrace
-	case *ast.SelectStmt:
-		last = n.Body.Lbrace
-	}
-	return end + 1, s.fset.Position(last).Line
 }

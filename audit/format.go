@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Format of a report.
@@ -194,7 +195,7 @@ func (r *Report) tail(b *strings.Builder, bullet string) {
 		}
 	}
 	for _, s := range r.Suppress {
-		line("%s: %s %s: %s", r.at(s.Pos.Filename, s.Pos.Line), directive, s.Code, s.Wrong)
+		line("%s: %s %s: %s", r.at(s.Pos.Filename, s.Pos.Line), ignore.Directive, s.Code, s.Wrong)
 	}
 	for _, f := range r.Failed {
 		line("not analysed: %s: %s", f.Package, f.Err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 type object = map[string]any
@@ -63,7 +64,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 	for _, s := range r.Suppress {
 		used["PF000"] = true
 		results = append(results, object{
-			"ruleId": "PF000", "level": "warning", "message": object{"text": directive + " " + s.Code + ": " + s.Wrong},
+			"ruleId": "PF000", "level": "warning", "message": object{"text": ignore.Directive + " " + s.Code + ": " + s.Wrong},
 			"locations": []object{location(s.Pos.Filename, s.Pos.Line, s.Pos.Column)},
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
 	"github.com/pinfold-dev/pinfold/analyzers/flow/flowpass"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF009.
@@ -26,6 +27,7 @@ func init() {
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	r := pass.ResultOf[flowpass.Analyzer].(*flowpass.Result)
 	decl := pass.Analyzer.Flags.Lookup("declare").Value.String()
 	if r.Analysis == nil || decl == "" {
@@ -47,7 +49,7 @@ func run(pass *analysis.Pass) (any, error) {
 					continue
 				}
 				if p := r.Pos(w.Pos); p.IsValid() {
-					pass.Report(analysis.Diagnostic{Pos: p, Category: "PF009", Message: fmt.Sprintf(
+					report(analysis.Diagnostic{Pos: p, Category: "PF009", Message: fmt.Sprintf(
 						"PF009: %s is declared %s, and %s writes it here (%s)", name, class, o.Class.Who(), o.Detail)})
 				}
 				break

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow/flowpass"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF002.
@@ -28,6 +29,7 @@ func init() {
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	r := pass.ResultOf[flowpass.Analyzer].(*flowpass.Result)
 	if r.Analysis == nil {
 		return nil, nil
@@ -42,7 +44,7 @@ func run(pass *analysis.Pass) (any, error) {
 		if fix, ok := useLane(pass, l.Pos, l.Arg); ok {
 			d.SuggestedFixes = []analysis.SuggestedFix{fix}
 		}
-		pass.Report(d)
+		report(d)
 	}
 	return nil, nil
 }

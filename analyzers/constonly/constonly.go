@@ -8,6 +8,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF004.
@@ -20,6 +22,7 @@ var Analyzer = &analysis.Analyzer{
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	called := map[*ast.Ident]*ast.CallExpr{}
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
@@ -40,7 +43,7 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 		call := called[id]
 		if call == nil {
-			pass.Report(analysis.Diagnostic{Pos: id.Pos(), End: id.End(), Category: "PF004", Message: fmt.Sprintf(
+			report(analysis.Diagnostic{Pos: id.Pos(), End: id.End(), Category: "PF004", Message: fmt.Sprintf(
 				"PF004: %s.%s takes only constants and is used as a value: a generic function or reflection can give it any string", fn.Pkg().Name(), fn.Name())})
 			return
 		}
@@ -49,7 +52,7 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 			if tv, ok := pass.TypesInfo.Types[call.Args[i]]; ok && tv.Value == nil {
-				pass.Report(analysis.Diagnostic{Pos: call.Args[i].Pos(), End: call.Args[i].End(), Category: "PF004", Message: fmt.Sprintf(
+				report(analysis.Diagnostic{Pos: call.Args[i].Pos(), End: call.Args[i].End(), Category: "PF004", Message: fmt.Sprintf(
 					"PF004: %s.%s takes only constants and is given a value", fn.Pkg().Name(), fn.Name())})
 			}
 		}

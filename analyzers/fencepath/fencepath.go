@@ -7,6 +7,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
 	"github.com/pinfold-dev/pinfold/analyzers/flow/flowpass"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF010.
@@ -19,6 +20,7 @@ var Analyzer = &analysis.Analyzer{
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	r := pass.ResultOf[flowpass.Analyzer].(*flowpass.Result)
 	for _, s := range r.Slots {
 		bare, fenced := flow.PathsApart(s)
@@ -26,7 +28,7 @@ func run(pass *analysis.Pass) (any, error) {
 			continue
 		}
 		if p := r.Pos(s.Pos); p.IsValid() {
-			pass.Report(analysis.Diagnostic{Pos: p, Category: "PF010", Message: fmt.Sprintf(
+			report(analysis.Diagnostic{Pos: p, Category: "PF010", Message: fmt.Sprintf(
 				"PF010: %s is fenced on one path and bare on another: %s can write it (%s)", s.Name, bare.Class.Who(), bare.Detail)})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
 	"github.com/pinfold-dev/pinfold/analyzers/flow/flowpass"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF001.
@@ -19,6 +20,7 @@ var Analyzer = &analysis.Analyzer{
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	r := pass.ResultOf[flowpass.Analyzer].(*flowpass.Result)
 	for _, s := range r.Slots {
 		if !s.Crosses() || s.Fence() != flow.Unfenced {
@@ -35,7 +37,7 @@ func run(pass *analysis.Pass) (any, error) {
 			}
 		}
 		if d.Pos.IsValid() {
-			pass.Report(d)
+			report(d)
 		}
 	}
 	return nil, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/analyzers/flow"
 	"github.com/pinfold-dev/pinfold/analyzers/flow/flowpass"
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF006.
@@ -19,6 +20,7 @@ var Analyzer = &analysis.Analyzer{
 }
 
 func run(pass *analysis.Pass) (any, error) {
+	report := ignore.Reporter(pass)
 	r := pass.ResultOf[flowpass.Analyzer].(*flowpass.Result)
 	for _, s := range r.Slots {
 		for _, o := range s.Origins {
@@ -26,7 +28,7 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 			if p := r.Pos(s.Pos); p.IsValid() {
-				pass.Report(analysis.Diagnostic{Pos: p, Category: "PF006", Message: fmt.Sprintf(
+				report(analysis.Diagnostic{Pos: p, Category: "PF006", Message: fmt.Sprintf(
 					"PF006: %s was written by a model (%s) and becomes part of a system message", s.Name, o.Detail)})
 			}
 			break
@@ -38,7 +40,7 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, t := range r.Analysis.TemplateTexts() {
 		for _, o := range t.Origins {
 			if o.Class.Authority() == flow.Model && !o.Scalar {
-				pass.Report(analysis.Diagnostic{Pos: t.Pos, Category: "PF006", Message: fmt.Sprintf(
+				report(analysis.Diagnostic{Pos: t.Pos, Category: "PF006", Message: fmt.Sprintf(
 					"PF006: the text of this template was written by a model (%s): its marks would be obeyed", o.Detail)})
 				break
 			}

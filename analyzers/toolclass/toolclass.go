@@ -8,6 +8,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF007.
@@ -25,14 +27,15 @@ const (
 )
 
 func run(pass *analysis.Pass) (any, error) {
+	emit := ignore.Reporter(pass)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.CompositeLit)(nil)}, func(n ast.Node) {
 		lit := n.(*ast.CompositeLit)
-		if !is(pass.TypesInfo.TypeOf(lit), toolPkg, "Tool") || !keyed(lit) || field(lit, "Func") == nil {
+		if ignore.Test(pass, lit.Pos()) || !is(pass.TypesInfo.TypeOf(lit), toolPkg, "Tool") || !keyed(lit) || field(lit, "Func") == nil {
 			return // a zero value, or one that is filled in later
 		}
 		report := func(n ast.Node, msg string) {
-			pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "PF007", Message: "PF007: " + msg})
+			emit(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "PF007", Message: "PF007: " + msg})
 		}
 		decl := field(lit, "Policy")
 		if decl == nil {

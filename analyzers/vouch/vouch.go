@@ -11,6 +11,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/pinfold-dev/pinfold/analyzers/ignore"
 )
 
 // Analyzer reports PF005.
@@ -29,11 +31,15 @@ func init() {
 const unchecked = "github.com/pinfold-dev/pinfold/trust/unchecked"
 
 func run(pass *analysis.Pass) (any, error) {
+	emit := ignore.Reporter(pass)
 	listed, limited := allowed(pass)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
 		fn := callee(pass.TypesInfo, call)
+		if ignore.Test(pass, call.Pos()) {
+			return
+		}
 		if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != unchecked || pass.Pkg.Path() == unchecked {
 			return
 		}
@@ -45,7 +51,7 @@ func run(pass *analysis.Pass) (any, error) {
 			}
 		}
 		report := func(format string, args ...any) {
-			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "PF005", Message: "PF005: " + fmt.Sprintf(format, args...)})
+			emit(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "PF005", Message: "PF005: " + fmt.Sprintf(format, args...)})
 		}
 		if limited && !listed {
 			report("unchecked.%s: this package is not on the list of those that may vouch", fn.Name())
