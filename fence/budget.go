@@ -26,11 +26,26 @@ func (p *Part) around() runs {
 	return f.runs(measuringTags, measuringLabels)
 }
 
-// fit cuts value so that it and what stands around it together keep to the budget. It
-// cuts between characters and puts the marker where something is missing. It is
-// not ok when the budget cannot hold what stands around the value, and the marker
-// if it has to cut.
-func (p *Part) fit(around *runs, value string) (fitted string, cut, ok bool) {
+// measure is what stands around the value, in the unit of p's budget when it is one
+// that adds up.
+func (p *Part) measure() (n int) {
+	if p.Budget.Unit != Tokens {
+		for _, t := range p.around() {
+			if p.Budget.Unit == Bytes {
+				n += len(t)
+			} else {
+				n += utf8.RuneCountInString(t)
+			}
+		}
+	}
+	return n
+}
+
+// fit cuts value so that it and what stands around it, which is nothing when it goes
+// bare, together keep to the budget. It cuts between characters and puts the marker
+// where something is missing. It is not ok when the budget cannot hold what stands
+// around the value, and the marker if it has to cut.
+func (p *Part) fit(value string, bare bool) (fitted string, cut, ok bool) {
 	b := p.Budget
 	if !b.Set {
 		return value, false, true
@@ -38,12 +53,12 @@ func (p *Part) fit(around *runs, value string) (fitted string, cut, ok bool) {
 	if b.Max <= 0 {
 		return "", false, false
 	}
+	room := b.Max
+	if !bare {
+		room -= p.outer
+	}
 	switch b.Unit {
 	case Bytes:
-		room := b.Max
-		for _, t := range around {
-			room -= len(t)
-		}
 		if room < 0 {
 			return "", false, false
 		}
@@ -55,10 +70,6 @@ func (p *Part) fit(around *runs, value string) (fitted string, cut, ok bool) {
 		}
 		return p.keep(value, room, headBytes, tailBytes), true, true
 	case Characters:
-		room := b.Max
-		for _, t := range around {
-			room -= utf8.RuneCountInString(t)
-		}
 		if room < 0 {
 			return "", false, false
 		}
@@ -70,7 +81,7 @@ func (p *Part) fit(around *runs, value string) (fitted string, cut, ok bool) {
 		}
 		return p.keep(value, room, headRunes, tailRunes), true, true
 	}
-	return p.fitTokens(around, value)
+	return p.fitTokens(value, bare)
 }
 
 // keep is the first, the last, or the first and last n units of value, and the
@@ -127,7 +138,11 @@ func tailRunes(s string, n int) int {
 // fitTokens looks for the longest cut that fits. Estimates do not add up: a word cut
 // in two may count for more than it did. So whole candidates are measured, fence and
 // all, and only one that was seen to fit is taken.
-func (p *Part) fitTokens(around *runs, value string) (fitted string, cut, ok bool) {
+func (p *Part) fitTokens(value string, bare bool) (fitted string, cut, ok bool) {
+	var around runs
+	if !bare {
+		around = p.around()
+	}
 	var buf []byte
 	fits := func(v string) bool {
 		buf = buf[:0]

@@ -136,6 +136,12 @@ func (p *Part) prepare() {
 		p.refuse = fmt.Errorf("expected a known unit and part to keep, found %v and %v", p.Budget.Unit, p.Keep)
 	}
 	p.Attrs = nil // the caller's array; the text of it is what counts
+	if p.Budget.Set && p.refuse == nil {
+		p.outer = p.measure()
+	}
+	if p.Secrecy.Len() > 0 {
+		p.secret = trust.ConstInt(0).Label().WithSecrecy(p.Secrecy.Items()...)
+	}
 	p.quiet = p.Banner.Len() == 0 && longestHex(p.attrs) < nonceLen
 }
 

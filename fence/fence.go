@@ -133,5 +133,7 @@ type Part struct {
 	scalar *trust.Scalar // a scalar's part: rendered bare
 	attrs  string        // Attrs as text, with the end of the opening tag
 	quiet  bool          // no nonce can occur in attrs, and there is no banner
+	secret trust.Label   // an author's of that Secrecy
+	outer  int           // what a fence takes of the budget, in its unit; of tokens nothing
 	refuse error         // why Render must refuse this part
 }

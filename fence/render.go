@@ -250,11 +250,7 @@ func (b *builder) part(p *Part, v *trust.Data) error {
 		}
 	}
 	if p.Budget.Set {
-		var around runs
-		if !bare {
-			around = p.around()
-		}
-		fitted, cut, ok := p.fit(&around, value)
+		fitted, cut, ok := p.fit(value, bare)
 		if !ok {
 			row.Dropped = true
 			b.r.pieces = append(b.r.pieces, piece{})
@@ -275,7 +271,7 @@ func (b *builder) part(p *Part, v *trust.Data) error {
 func (b *builder) declare(row *Row, p *Part) {
 	row.Trust, row.Authoritative, row.Budget = p.Trust, p.Authoritative, p.Budget
 	if p.Secrecy.Len() > 0 {
-		row.Label = row.Label.WithSecrecy(p.Secrecy.Items()...)
+		row.Label = row.Label.Join(p.secret)
 	}
 }
 
