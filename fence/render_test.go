@@ -378,6 +378,17 @@ func TestWhatIsFenced(t *testing.T) {
 	}
 }
 
+// Data, the short way in, decides as Put does for a part that declares nothing.
+func TestWhatDataFences(t *testing.T) {
+	for _, v := range []trust.Data{outside("v"), trust.DataOf("v", trust.ModelLabel("model:m")), trust.DataOf("v"), authors("v"), {}} {
+		short, a := renderUser(t, nonces(live), func(d *Doc) { d.Data("k", v) })
+		long, b := renderUser(t, nonces(live), func(d *Doc) { d.Put(Part{Channel: "k", Kind: "key", Data: v}) })
+		if fenced := v.Label().Tainted(); short != long || a[0].Fenced != fenced || b[0].Fenced != fenced || a[0].HadToBeFenced() != fenced {
+			t.Errorf("%v: %q and %q, rows %+v and %+v", v.Label(), short, long, a[0], b[0])
+		}
+	}
+}
+
 func TestRows(t *testing.T) {
 	system := doc(func(d *Doc) {
 		d.Text(text("S"))
