@@ -11,6 +11,11 @@ import (
 // All diagnostics of the structure (MK1xx, MK2xx) are returned, by line; the
 // warnings MK110 come from the strict reader alone. Whether the machine makes
 // sense is package check's matter.
+//
+// The lenient reader ignores keys that it does not know, that another kind of
+// state has, or that another policy has. It takes a gate without a target, a
+// repair without a budget and a state with both sample and over, because a run
+// has an answer to each (LANGUAGE.md §7.3, §16).
 func Parse(src Source, mode Mode) (*Machine, []Diagnostic) {
 	root, errs := yamltree.Read(src.Text)
 	if root == nil {

@@ -214,16 +214,17 @@ func TestDiagnostics(t *testing.T) {
 		{"MK204, words", with("", "    tier: fats\n    parse: yaml\n"), "MK204 9:11 [a] tier: ‹fats› is not allowed: fast, balanced or reasoning (did you mean ‹fast›?)|MK204 10:12 [a] parse: ‹yaml› is not allowed: list or json (allowed: list, json)", "="},
 		{"MK204, default tier", small + "default_tier: Fast\n", "MK204 11:15 default_tier: ‹Fast› is not allowed: fast, balanced or reasoning (did you mean ‹fast›?)", "="},
 		{"MK204, then", gate("{when: otherwise, then: yes, to: END}"), "MK110 10:33 [a] a YAML 1.1 reader takes ‹yes› for the boolean true (quote it)|MK204 10:33 [a] gate 1: then: ‹yes› is not allowed: ok (allowed: ok)", "MK204 10:33 [a] gate 1: then: ‹yes› is not allowed: ok (allowed: ok)"},
-		{"MK204, repair", gate("{when: otherwise, repair: 0, to: a}"), "MK204 10:35 [a] gate 1: repair: 0 is not allowed: at least 1", "="},
+		{"MK204, repair", gate("{when: otherwise, repair: 0, to: a}"), "MK204 10:35 [a] gate 1: repair: 0 is not allowed: at least 1", ""},
+		{"MK203, repair without a budget", gate("{when: otherwise, repair: , to: a}"), "MK203 10:35 [a] gate 1: repair: expected an integer, found nothing", ""},
 		{"MK204, false", gate("{when: otherwise, escalate: no, to: END}"), "MK204 10:37 [a] gate 1: escalate: false is not allowed: only true; a gate without this policy leaves the key out", "="},
 		{"MK205, none", with("    prompt: p\n", ""), "MK205 5:3 [a] a state has exactly one of prompt, call and tool: found none", "MK201 5:3 [a] generative state: the key ‹prompt› is missing"},
 		{"MK205, several", with("", "    tool: t\n    call: c\n"), "MK205 5:3 [a] a state has exactly one of prompt, call and tool: found tool, call and prompt", ""},
 		{"MK206", with("    prompt: p\n", "    tool: t\n    tier: fast\n"), "MK206 7:5 [a] a tool state has no key ‹tier›|MK206 8:5 [a] a tool state has no key ‹structure›", ""},
 		{"MK206, input", with("", "    input: 5\n"), "MK206 9:5 [a] a generative state has no key ‹input›", ""},
-		{"MK207", with("", "    sample: 2\n    over: \"{{x}}\"\n"), "MK207 10:5 [a] sample and over exclude each other", "="},
+		{"MK207", with("", "    sample: 2\n    over: \"{{x}}\"\n"), "MK207 10:5 [a] sample and over exclude each other", ""},
 		{"MK208, none", gate("{when: otherwise, to: END}"), "MK208 10:9 [a] gate 1 has no policy: expected one of then, repair, escalate or fail", "="},
 		{"MK208, several", gate("{when: otherwise, fail: true, then: ok, to: END}"), "MK208 10:9 [a] gate 1 has several policies: then and fail", ""},
-		{"MK209, missing", gate("{when: otherwise, then: ok}"), "MK209 10:9 [a] gate 1: ‹to› is missing: a gate with ‹then› leads to a state or to END", "="},
+		{"MK209, missing", gate("{when: otherwise, then: ok}"), "MK209 10:9 [a] gate 1: ‹to› is missing: a gate with ‹then› leads to a state or to END", ""},
 		{"MK209, fail", gate("{when: otherwise, fail: true, to: END}"), "MK209 10:39 [a] gate 1: a fail gate leads nowhere: ‹to› is not allowed", ""},
 		{"MK210", gate("{when: otherwise, then: ok, to: END, ask: q, reply_to: a.b}"), "MK210 10:46 [a] gate 1: ‹ask› belongs to an escalate gate, this one is ok|MK210 10:54 [a] gate 1: ‹reply_to› belongs to an escalate gate, this one is ok", ""},
 		{"MK210, malformed", gate("{when: otherwise, escalate: true, to: END, reply_to: a..b}"), "MK210 10:62 [a] gate 1: reply_to is ‹a..b›: expected non-empty names joined by dots", "="},
@@ -291,6 +292,7 @@ func TestLenientChoices(t *testing.T) {
 		"fail: true, escalate: true, repair: 4, to: b":             "repair b",
 		"fail: true, escalate: true, to: b, ask: q":                "escalate b",
 		"fail: true, to: b, reply_to: ..":                          "fail ",
+		"then: ok":                                                 "ok ",
 	} {
 		m, diags := Parse(Source{Text: []byte(gate("{when: x, " + src + "}"))}, Lenient)
 		if m == nil {
@@ -299,6 +301,19 @@ func TestLenientChoices(t *testing.T) {
 		g := m.States[0].Gates[0]
 		if got := g.Policy.String() + " " + g.To; got != want || (g.Repair != 0) != (g.Policy == PolicyRepair) || g.HasAsk != (g.Policy == PolicyEscalate) {
 			t.Errorf("%s: got %s of %+v", src, got, g)
+		}
+	}
+}
+
+// TestLenientRepair: a budget that is none reads as none, never as a negative one.
+func TestLenientRepair(t *testing.T) {
+	for budget, want := range map[string]int{"": 0, "0": 0, "-3": 0, "2": 2} {
+		m, diags := Parse(Source{Text: []byte(gate("{when: x, repair: " + budget + ", to: a}"))}, Lenient)
+		if m == nil {
+			t.Fatalf("%q: %v", budget, diags)
+		}
+		if g := m.States[0].Gates[0]; g.Policy != PolicyRepair || g.Repair != want {
+			t.Errorf("%q: got %v %d", budget, g.Policy, g.Repair)
 		}
 	}
 }

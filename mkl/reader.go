@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -435,7 +436,7 @@ func (r *reader) readState(s *State, n *yamltree.Node) {
 			r.missing(s.Pos, where, k)
 		}
 	}
-	if over := s.KeyPos.At("over"); over != (Pos{}) && s.KeyPos.At("sample") != (Pos{}) {
+	if over := s.KeyPos.At("over"); r.strict && over != (Pos{}) && s.KeyPos.At("sample") != (Pos{}) {
 		r.error("MK207", over, "", "sample and over exclude each other")
 	}
 }
@@ -574,7 +575,7 @@ func (r *reader) readGate(s *State, i int, n *yamltree.Node) {
 	if _, ok := n.Get("when"); !ok {
 		r.missing(g.Pos, r.where(), "when")
 	}
-	if _, ok := n.Get("to"); !ok && policy != "" && policy != "fail" {
+	if _, ok := n.Get("to"); !ok && r.strict && policy != "" && policy != "fail" {
 		r.error("MK209", g.Pos, "", "%s: ‹to› is missing: a gate with ‹%s› leads to a state or to END", r.where(), policy)
 	}
 }
@@ -609,7 +610,11 @@ func (r *reader) policyValue(g *Gate, policy string, v *yamltree.Node) {
 	case "then":
 		r.choice(policy, v, "ok")
 	case "repair":
-		g.Repair = r.int(policy, v, 1)
+		if r.strict {
+			g.Repair = r.int(policy, v, 1)
+		} else if !v.Empty { // without a budget the run halts when the gate fires (§16)
+			g.Repair = max(0, r.int(policy, v, math.MinInt))
+		}
 	default:
 		b, err := v.AsBool()
 		if err != nil {
