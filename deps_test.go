@@ -36,7 +36,7 @@ var house = map[string]room{
 	"mkl/check":    {floor: 1, also: []string{"mkl", "policy"}, why: "lint knows which tools act"},
 	"policy":       {floor: 1},
 	"schema":       {floor: 1, also: []string{"mkl"}, why: "the schema is held against the parser's key tables"},
-	"prompt":       {floor: 1, also: []string{"internal/raw"}, why: "a template's text is its author's"},
+	"prompt":       {floor: 1, also: []string{"internal/raw", "mkl/yamltree"}, why: "a template's text is its author's; the front matter of a .prompt file is YAML"},
 	"lane":         {floor: 1, also: []string{"internal/raw"}, why: "a banner is the registry's text"},
 	// 2 the core
 	"engine":            {floor: 2},
@@ -89,6 +89,7 @@ var forbiddenBelow3 = []string{
 
 var allowedBelow3 = map[string][]string{
 	"schema":            {"embed"},   // the schema files are part of the program
+	"prompt":            {"embed"},   // a template's file is part of the program, or it is no template
 	"engine/enginetest": {"testing"}, // an environment for tests
 	"mkl/yamltree":      {},
 	"fence":             {"sync"}, // Rendered materialises once for any number of readers
