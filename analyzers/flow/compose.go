@@ -160,7 +160,7 @@ func (w *walker) compose(it item, pos token.Pos, fn *ssa.Function, k Kind, parts
 		if fences[i] {
 			child.flags |= fFenced
 		}
-		if w.flat {
+		if w.flat || it.flags&fStored != 0 {
 			if p.leaf != nil {
 				w.leaf(child, p.leaf.class, p.leaf.detail, p.pos)
 			} else {

@@ -22,6 +22,7 @@ type flags uint8
 const (
 	fScalar flags = 1 << iota // the value has been a number, a time or the like
 	fFenced                   // it stands inside a fence
+	fStored                   // it came out of a field or a variable of the package: how that was put together is the origin's business
 )
 
 // item is a unit of work: what is v, or what v points to, at path.
@@ -167,6 +168,15 @@ func (it item) via(pos token.Pos, fn *ssa.Function, what string) item {
 	return it
 }
 
+// stored marks an item that was taken out of storage. The text of a whole message
+// may well be kept in a field; what is put into a hole from one is one value.
+func (it item) stored() item {
+	if it.slot.Kind != Whole {
+		it.flags |= fStored
+	}
+	return it
+}
+
 func (it item) deeper() item {
 	it.frames++
 	return it
@@ -180,7 +190,7 @@ func (w *walker) leaf(it item, c Class, detail string, pos token.Pos) *Origin {
 		pos = token.NoPos // one line for all constants of a slot
 		detail = ""
 	}
-	k := originKey{c, detail, pos, it.flags}
+	k := originKey{c, detail, pos, it.flags &^ fStored}
 	if o := it.slot.byKey[k]; o != nil {
 		if it.frames < o.Frames {
 			o.Frames = it.frames
@@ -387,6 +397,7 @@ func (w *walker) field(it item, k fieldKey, path *sel, heap bool) bool {
 	a := w.a
 	found := false
 	name := fieldName(k)
+	it = it.stored()
 	for _, v := range a.fieldStores[k] {
 		found = true
 		w.add(it.to(v, path, nil).via(v.Pos(), v.Parent(), "stored to "+name))
@@ -436,6 +447,7 @@ func (w *walker) global(it item, g *ssa.Global) {
 		return
 	}
 	found := false
+	it = it.stored()
 	if path != nil && path.f >= 0 {
 		found = w.field(it, key(g, path.f), path.next, true)
 	}
