@@ -80,7 +80,7 @@ type Config struct {
 	Hooks Hooks
 
 	Receipts receipt.Sink // nil: rows are dropped
-	Nonces   fence.Nonces // nil: the operating system's CSPRNG
+	Nonces   fence.Nonces // safe for concurrent use unless Sequential; nil: the operating system's CSPRNG
 	Journal  Journal      // nil: records are dropped
 
 	// Observer sees every event, in order, on the goroutine of Run. It cannot

@@ -274,3 +274,51 @@ func ids(effects []engine.Effect) string {
 	}
 	return strings.Join(s, " ")
 }
+
+// orderless says that the script answers the same in whatever order it is asked.
+func (c *Case) orderless() bool {
+	if !c.script.Keyed && len(c.script.Texts) > 0 || len(c.script.Verdicts) > 1 {
+		return false
+	}
+	for _, t := range c.tools {
+		if !t.keyed && len(t.outs) > 1 {
+			return false
+		}
+	}
+	for _, h := range c.hooks {
+		for _, a := range h.answers {
+			if a != h.answers[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A case whose script is orderless comes to the same with branches side by side.
+func TestSideBySide(t *testing.T) {
+	fanned := 0
+	eachCase(t, func(t *testing.T, c *Case) {
+		if !c.orderless() {
+			return
+		}
+		straight, _ := c.straight(t)
+		for _, workers := range []int{2, 5} {
+			p := c.play(t)
+			p.Config.Sequential, p.Config.MaxWorkers = false, workers
+			res, err := run.Drive(context.Background(), p.Run, p.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("%d workers", workers), transcript(straight), transcript(res))
+		}
+		for i := range straight.Trace {
+			if f := straight.Trace[i].Fan(); f != nil && len(f.Branches) > 1 {
+				fanned++
+			}
+		}
+	})
+	if fanned < 10 {
+		t.Errorf("%d fan-outs in all cases: expected some", fanned)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/engine"
@@ -200,9 +201,9 @@ func (m *model) Produce(ctx context.Context, p fence.Rendered, o llm.Options) (l
 // letters that the fence's own tag has, so that a key of a produce map matches
 // the author's text and not by luck a nonce.
 func counted() fence.Nonces {
-	n := 0
+	var count atomic.Int64
 	return func(nonce *[12]byte) error {
-		n++
+		n := count.Add(1)
 		for i := range 6 {
 			nonce[2*i], nonce[2*i+1] = 'd', 'a'
 			if n>>i&1 == 1 {
