@@ -213,11 +213,13 @@ type Read struct {
 type RecordKind uint8
 
 const (
-	RecordStarted RecordKind = iota // an effectful tool is about to run: to be kept before it does
-	RecordResult                    // an effect came to a result: the journal's truth
-	RecordDeposit                   // a key was written
-	RecordStep                      // a trace step was recorded
-	RecordOutcome                   // the turn ended
+	RecordStarted  RecordKind = iota // an effectful tool is about to run: to be kept before it does
+	RecordResult                     // an effect came to a result: the journal's truth
+	RecordDeposit                    // a key was written
+	RecordStep                       // a trace step was recorded
+	RecordOutcome                    // the turn ended
+	RecordResumed                    // a driver took the run up: what an earlier one still wants to append no longer fits
+	RecordAnswered                   // a person answered a pending approval
 )
 
 // Record is one line of the journal. A driver makes the records of a Ready
@@ -234,6 +236,12 @@ type Record struct {
 	Reads   []Read // Result of produce, tool and judge: what its prompt or input read
 	Step    *TraceStep
 	Outcome Outcome
+
+	// What a driver appends by itself, with the top machine's path as the place.
+	Forced   []string // Resumed: what was overridden to go on in the middle of a turn
+	Approval string   // Answered: its id
+	Approved bool     // Answered
+	By       string   // Resumed, Answered: who
 }
 
 // Ready is what a turn has come to. Records are to be persisted before any of

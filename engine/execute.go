@@ -408,6 +408,9 @@ func (l *level) inputs(e *entry, b *branch) []Arg {
 			}
 			v = trust.Format(defaultClip, pieces...)
 		}
+		if !l.u.owned { // nobody answers for the text between the placeholders
+			v = v.Lower(l.u.label)
+		}
 		args = append(args, Arg{in.key, v})
 	}
 	b.args = args

@@ -11,7 +11,7 @@ import (
 // The wire form of records: what a store keeps and a resume folds. A result
 // reads back as it was; a step and an outcome are kept for people and tools.
 
-var recordKinds = [...]string{RecordStarted: "started", RecordResult: "result", RecordDeposit: "deposit", RecordStep: "step", RecordOutcome: "outcome"}
+var recordKinds = [...]string{RecordStarted: "started", RecordResult: "result", RecordDeposit: "deposit", RecordStep: "step", RecordOutcome: "outcome", RecordResumed: "resumed", RecordAnswered: "answered"}
 
 // String is the wire word.
 func (k RecordKind) String() string {
@@ -63,6 +63,13 @@ func (r *Record) Value() value.Value {
 		}
 	case RecordOutcome:
 		o.put("outcome", outcomeValue(r.Outcome))
+	case RecordResumed:
+		o.strings("forced", r.Forced)
+		o.text("by", r.By)
+	case RecordAnswered:
+		o.str("approval", r.Approval)
+		o.put("approved", value.FromBool(r.Approved))
+		o.text("by", r.By)
 	}
 	return o.value()
 }
@@ -145,7 +152,7 @@ func (e *RecordError) Error() string {
 }
 
 // RecordOf reads the wire form of a record that a resume needs: its kind, id,
-// tool, digest, result and reads. Of other kinds the kind and the id are read.
+// tool, digest, result and reads, what was forced and answered. Of other kinds the kind and the id are read.
 func RecordOf(v value.Value) (Record, error) {
 	var r Record
 	kind, _ := v.Get("kind")
@@ -157,7 +164,7 @@ func RecordOf(v value.Value) (Record, error) {
 		}
 	}
 	if !found {
-		return r, &RecordError{"kind", "started, result, deposit, step or outcome"}
+		return r, &RecordError{"kind", "started, result, deposit, step, outcome, resumed or answered"}
 	}
 	id, _ := v.Get("id")
 	var err error
@@ -184,6 +191,25 @@ func RecordOf(v value.Value) (Record, error) {
 			key, _ := reads.At(i).At(0).AsString()
 			n, _ := reads.At(i).At(1).AsInt()
 			r.Reads = append(r.Reads, Read{key, uint32(n)})
+		}
+	case RecordResumed:
+		forced, _ := v.Get("forced")
+		for i := range forced.Len() {
+			s, _ := forced.At(i).AsString()
+			r.Forced = append(r.Forced, s)
+		}
+		by, _ := v.Get("by")
+		r.By, _ = by.AsString()
+	case RecordAnswered:
+		approval, _ := v.Get("approval")
+		approved, _ := v.Get("approved")
+		by, _ := v.Get("by")
+		var ok1, ok2 bool
+		r.Approval, ok1 = approval.AsString()
+		r.Approved, ok2 = approved.AsBool()
+		r.By, _ = by.AsString()
+		if !ok1 || !ok2 {
+			return r, &RecordError{"approval", "an id and an answer"}
 		}
 	}
 	return r, nil

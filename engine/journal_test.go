@@ -39,7 +39,20 @@ func TestRecordsReadBack(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{`{}`, `{"kind": "result"}`, `{"kind": "other", "id": {}}`,
+	place := engine.EffectID{Path: "a", Branch: -1}
+	for _, rec := range []engine.Record{
+		{Kind: engine.RecordStarted, ID: id, Tool: "pay", Digest: "00ff"},
+		{Kind: engine.RecordResumed, ID: place},
+		{Kind: engine.RecordResumed, ID: place, Forced: []string{"effect-repeated"}, By: "somebody"},
+		{Kind: engine.RecordAnswered, ID: place, Approval: "id-0", Approved: true, By: "somebody"},
+		{Kind: engine.RecordAnswered, ID: place, Approval: "id-0"},
+	} {
+		got, err := engine.RecordOf(rec.Value())
+		if err != nil || fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", rec) {
+			t.Errorf("%#v read back as %#v, %v", rec, got, err)
+		}
+	}
+	for _, bad := range []string{`{"kind": "answered", "id": {"path": "a", "phase": "produce"}, "approval": "id-0"}`, `{}`, `{"kind": "result"}`, `{"kind": "other", "id": {}}`,
 		`{"kind": "result", "id": {"path": "p", "state": "s", "visit": 1, "phase": "tool"}, "result": {"type": "odd"}}`,
 		`{"kind": "result", "id": {"path": "p", "state": "s", "visit": -1, "phase": "tool"}, "result": {"type": "answered"}}`,
 		`{"kind": "started", "id": {"path": "p", "state": "s", "visit": 1, "phase": "tool"}}`, `null`, `[]`} {

@@ -25,10 +25,11 @@ type unit struct {
 	context []contextKey
 	states  []state
 	index   map[string]int
-	result  int  // symbol, -1 when the last output is the result
-	acts    bool // it, or a machine it can call, has a tool: state
-	repairs int  // repair gates of all states: each has a slot in a level
-	owned   bool // a person answers for the text
+	result  int         // symbol, -1 when the last output is the result
+	acts    bool        // it, or a machine it can call, has a tool: state
+	repairs int         // repair gates of all states: each has a slot in a level
+	owned   bool        // a person answers for the text
+	label   trust.Label // of the text when nobody does
 }
 
 type contextKey struct {
@@ -146,7 +147,7 @@ type compiler struct {
 // enter makes the unit of a machine, before its states are looked at: a machine
 // that calls itself finds it.
 func (c *compiler) enter(m *mkl.Machine) *unit {
-	u := &unit{m: m, index: make(map[string]int, len(m.States)), owned: m.Authorship == mkl.AuthorshipOperator}
+	u := &unit{m: m, index: make(map[string]int, len(m.States)), owned: m.Authorship == mkl.AuthorshipOperator, label: trust.From("machine:" + m.Name)}
 	u.syms.index = map[string]int{}
 	c.all = append(c.all, u)
 	return u

@@ -348,6 +348,17 @@ func Resume(p *Program, f Frames, o ResumeOptions) (*Run, error) {
 	return r, nil
 }
 
+// Force has the next step of the top level record reasons as resume_forced, beside
+// those that are still to be recorded: a driver that takes a run up in the middle
+// of its turn overrode something there.
+func (r *Run) Force(reasons ...string) {
+	for _, s := range reasons {
+		if !slices.Contains(r.top.forced, s) {
+			r.top.forced = append(slices.Clip(r.top.forced), s)
+		}
+	}
+}
+
 func (p *Program) unitNamed(name string) *unit {
 	for _, u := range p.units {
 		if u.m.Name == name {
