@@ -159,7 +159,7 @@ func (s source) check(t *Template) ([]section, error) {
 	}
 	slices.SortFunc(t.slots, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	sections := scan(s.text, s.line, func(line int, err error) { report(line, 0, "", err) })
-	full := false
+	full := len(errs) > 0 // no matter of its own when something in it was wrong
 	for i := range sections {
 		sec := &sections[i]
 		if s.embedded {

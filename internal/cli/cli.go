@@ -121,6 +121,7 @@ type grammar struct {
 	Test        testCmd        `cmd:"" help:"Run a machine's scenarios."`
 	Conformance conformanceCmd `cmd:"" help:"Run every conformance case of a directory."`
 	Demo        demoCmd        `cmd:"" help:"Show what pinfold is about, offline."`
+	Gen         genCmd         `cmd:"" help:"Write Go code for files that a program embeds."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 

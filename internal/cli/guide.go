@@ -11,6 +11,7 @@ and what are they about to cause?
   pinfold test MACHINE --script F   run a machine's scenarios
   pinfold run MACHINE --set K=V     run a machine against a model
   pinfold conformance DIR           run every conformance case of a directory
+  pinfold gen DIR                   typed Go constructors for *.prompt templates
 
 pinfold COMMAND --help lists a command's flags.
 `
