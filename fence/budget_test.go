@@ -203,6 +203,11 @@ func checkBudgetIfSet(t *testing.T, p Part) (Row, string) {
 
 // A part that goes bare is cut too.
 func TestBudgetOfBareParts(t *testing.T) {
+	for _, unit := range units {
+		if row, _ := checkBudget(t, Part{Data: authors(""), Budget: Budget{Set: true, Unit: unit}}); !row.Dropped {
+			t.Errorf("a budget of no %v admits something, be it empty", unit)
+		}
+	}
 	for n := range 40 {
 		row, out := checkBudget(t, Part{Data: authors(strings.Repeat("語", 20)), Budget: Budget{Set: true, Max: n}})
 		if row.Fenced || n >= 20 && out != strings.Repeat("語", 20) || n < 12 && !row.Dropped || n >= 12 && row.Dropped {

@@ -61,6 +61,7 @@ func TestParseIsStrict(t *testing.T) {
 		{"closing tag in its value's line", "<data-ab12ab12ab12>\nv</data-ab12ab12ab12>", "byte 28: expected the end"},
 		{"one newline for two", "<data-ab12ab12ab12>\n</data-ab12ab12ab12>", "byte 27: expected the end"},
 		{"closing tag in capitals", "<data-ab12ab12ab12>\nv\n</DATA-AB12AB12AB12>", "byte 29: expected the end"},
+		{"closing tag with the nonce in capitals", "<data-ab12ab12ab12>\nv\n</data-AB12AB12AB12>", "byte 29: expected the end"},
 		{"the nonce inside", "<data-ab12ab12ab12>\nAB12ab12AB12\n</data-ab12ab12ab12>", "byte 20: expected the end"},
 		{"nested", "<data-ab12ab12ab12>\n<data-ab12ab12ab12>\nv\n</data-ab12ab12ab12>\n</data-ab12ab12ab12>", "byte 26: expected the end"},
 		{"closed twice", "<data-ab12ab12ab12>\nv\n</data-ab12ab12ab12>\n</data-ab12ab12ab12>", "byte 50: a closing tag where no fence is open"},

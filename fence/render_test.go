@@ -478,6 +478,24 @@ func TestRefusedParts(t *testing.T) {
 	}
 }
 
+// The bytes of attributes, each by itself.
+func TestAttributeBytes(t *testing.T) {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-"
+	for c := range 256 {
+		b := string([]byte{byte(c)})
+		want := strings.Contains(allowed, b)
+		for _, a := range []Attr{{b, "x"}, {"x", b}, {"a" + b + "a", "x"}, {"x", "a" + b}} {
+			if _, err := attrText(StyleLabelled, []Attr{a}); (err == nil) != want {
+				t.Errorf("%q: %v", a, err)
+			}
+			tag := ` ` + a.Name + `="` + a.Value + `">`
+			if attrs, n, ok := parseAttrs(`"` + tag); want && (!ok || n != len(tag)+1 || attrs[0] != a) || !want && ok && attrs[0] == a {
+				t.Errorf("%q is read as %q, %d, %v", a, attrs, n, ok)
+			}
+		}
+	}
+}
+
 func TestInlineIsOneLine(t *testing.T) {
 	for _, brk := range []string{"\n", "\r", "\r\n", "\v", "\f", "\u0085", "\u2028", "\u2029"} {
 		p := Part{Channel: "name", Kind: "slot", Style: StyleInline, Data: outside("Sam" + brk + "x")}
