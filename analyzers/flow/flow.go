@@ -162,31 +162,38 @@ func (a *Analysis) push(up *ctx, call ssa.CallInstruction) *ctx {
 // comes last.
 type sel struct {
 	f    int
+	typ  types.Type // selAssert: what the interface holds
 	next *sel
 	n    int
 }
 
 type selKey struct {
 	f    int
+	typ  types.Type
 	next *sel
 }
 
 const (
 	selElem = -1
 	selKeys = -2
+	// selAssert is the dynamic value of an interface, if it has the type: what was
+	// stored with another type is not what is looked for.
+	selAssert = -3
 )
 
 const maxPath = 5
 
-func (a *Analysis) sel(f int, next *sel) *sel {
+func (a *Analysis) sel(f int, next *sel) *sel { return a.selType(f, nil, next) }
+
+func (a *Analysis) selType(f int, typ types.Type, next *sel) *sel {
 	if next != nil && next.n >= maxPath {
 		next = nil // beyond this depth a part stands for the whole
 	}
-	k := selKey{f, next}
+	k := selKey{f, typ, next}
 	if s, ok := a.sels[k]; ok {
 		return s
 	}
-	s := &sel{f: f, next: next, n: 1}
+	s := &sel{f: f, typ: typ, next: next, n: 1}
 	if next != nil {
 		s.n = next.n + 1
 	}

@@ -251,7 +251,7 @@ func (a *Analysis) wireRole(n *types.Named, st *types.Struct, fa *ssa.FieldAddr)
 	_, messages := names["messages"]
 	switch me {
 	case "content":
-		if role, ok := names["role"]; ok && isStringish(st.Field(role).Type()) && carriesText(st.Field(fa.Field).Type(), 0) {
+		if role, ok := names["role"]; ok && isStringish(st.Field(role).Type()) && isPlainText(st.Field(fa.Field).Type()) {
 			return siblingRole(fa, st, st.Field(role).Name()), true
 		}
 	case "prompt":
@@ -322,6 +322,18 @@ func jsonNames(st *types.Struct) map[string]int {
 		}
 	}
 	return names
+}
+
+// isPlainText is a string, a pointer to one, or an any that may hold one; content
+// made of parts is looked at where the parts are made.
+func isPlainText(t types.Type) bool {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if i, ok := t.Underlying().(*types.Interface); ok {
+		return i.NumMethods() == 0
+	}
+	return isStringish(t)
 }
 
 func isStringish(t types.Type) bool {

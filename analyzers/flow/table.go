@@ -76,6 +76,17 @@ type Table struct {
 	globs []globRules       // package paths with *
 	below []globRules       // pkg rules: a package and what is below it
 	cache map[string][]rule // by verb and package
+	funcs map[funcVerb]hit  // by verb and function
+}
+
+type funcVerb struct {
+	verb string
+	fn   *types.Func
+}
+
+type hit struct {
+	rule rule
+	ok   bool
 }
 
 type globRules struct {
@@ -85,7 +96,7 @@ type globRules struct {
 
 // Default is the built-in table.
 func Default() (*Table, error) {
-	t := &Table{exact: map[string][]rule{}, cache: map[string][]rule{}}
+	t := &Table{exact: map[string][]rule{}, cache: map[string][]rule{}, funcs: map[funcVerb]hit{}}
 	for _, name := range []string{"tables/sinks.txt", "tables/sources.txt"} {
 		b, err := tables.ReadFile(name)
 		if err != nil {
@@ -142,7 +153,8 @@ func (t *Table) add(f []string, first bool) error {
 		} else {
 			t.below = append(t.below, g)
 		}
-		t.cache = map[string][]rule{}
+		clear(t.cache)
+	clear(t.funcs)
 		return nil
 	case "func", "out":
 		switch {
@@ -234,7 +246,8 @@ func (t *Table) add(f []string, first bool) error {
 	} else {
 		t.exact[pkg] = append(t.exact[pkg], r)
 	}
-	t.cache = map[string][]rule{}
+	clear(t.cache)
+	clear(t.funcs)
 	return nil
 }
 
@@ -360,7 +373,13 @@ func (t *Table) function(verb string, fn *types.Func) (rule, bool) {
 	if fn == nil || fn.Pkg() == nil {
 		return rule{}, false
 	}
-	return t.find(verb, fn.Pkg().Path(), funcKey(fn))
+	k := funcVerb{verb, fn}
+	h, ok := t.funcs[k]
+	if !ok {
+		h.rule, h.ok = t.find(verb, fn.Pkg().Path(), funcKey(fn))
+		t.funcs[k] = h
+	}
+	return h.rule, h.ok
 }
 
 // below is the class of a package that a pkg line covers.

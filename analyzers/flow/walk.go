@@ -129,6 +129,17 @@ func (w *walker) add(it item) {
 	if it.v == nil {
 		return
 	}
+	for it.path != nil && it.path.f == selAssert {
+		is, maybe := holds(it.v.Type(), it.path.typ)
+		if is {
+			it.path = it.path.next
+			continue
+		}
+		if maybe {
+			break
+		}
+		return
+	}
 	if scalarType(w.a.table, it.v.Type()) && it.path == nil {
 		it.flags |= fScalar
 	}
@@ -286,7 +297,7 @@ func (w *walker) step(it item) {
 	case *ssa.MakeInterface:
 		w.add(it.to(x.X, path, it.ctx))
 	case *ssa.TypeAssert:
-		w.add(it.to(x.X, path, it.ctx))
+		w.assert(it, x)
 	case *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan:
 		w.writes(it, v)
 	case *ssa.Extract:
@@ -301,6 +312,42 @@ func (w *walker) step(it item) {
 	default:
 		w.leaf(it, UnknownValue, describe(v), posOf(v))
 	}
+}
+
+// assert walks through a type assertion: to a concrete type, only what was put
+// into the interface with that type is looked for.
+func (w *walker) assert(it item, x *ssa.TypeAssert) {
+	path := it.path
+	if !types.IsInterface(x.AssertedType) {
+		if _, param := x.AssertedType.(*types.TypeParam); !param {
+			path = w.a.selType(selAssert, x.AssertedType, path)
+		}
+	}
+	w.add(it.to(x.X, path, it.ctx))
+}
+
+// holds reports whether a value of type t is what an assertion to want finds, or
+// may turn out to be on the way back: an interface, a container, an address of
+// one. An address stands for what it points to on a walk.
+func holds(t, want types.Type) (is, maybe bool) {
+	if types.Identical(t, want) {
+		return true, false
+	}
+	u := t.Underlying()
+	if p, ok := u.(*types.Pointer); ok {
+		if types.Identical(p.Elem(), want) {
+			return true, false
+		}
+		u = p.Elem().Underlying()
+	}
+	if _, param := types.Unalias(t).(*types.TypeParam); param {
+		return false, true
+	}
+	switch u.(type) {
+	case *types.Basic, *types.Struct:
+		return false, false
+	}
+	return false, true
 }
 
 // standard knows the two variables of package os that are sources.
@@ -645,7 +692,7 @@ func (w *walker) extract(it item, x *ssa.Extract) {
 		}
 		w.add(it.to(rng.X, a.sel(f, it.path), it.ctx))
 	case *ssa.TypeAssert:
-		w.add(it.to(t.X, it.path, it.ctx))
+		w.assert(it, t)
 	case *ssa.Lookup:
 		w.add(it.to(t.X, a.sel(selElem, it.path), it.ctx))
 	case *ssa.UnOp:

@@ -272,3 +272,23 @@ func stdin() {
 	b, _ := io.ReadAll(os.Stdin)
 	openai.UserMessage("Q " + string(b)) // slot user:stdin
 }
+
+// What was put into an interface with another type is not what an assertion finds.
+type part interface{ isPart() }
+type textPart struct{ text string }
+type imagePart struct{ url string }
+
+func (textPart) isPart()  {}
+func (imagePart) isPart() {}
+
+func parts(w http.ResponseWriter, r *http.Request) {
+	ps := []part{textPart{"fixed"}, imagePart{r.FormValue("url")}}
+	for _, p := range ps {
+		switch p := p.(type) {
+		case textPart:
+			openai.UserMessage("T " + p.text)
+		case imagePart:
+			openai.UserMessage("I " + p.url) // slot user:http-request
+		}
+	}
+}
