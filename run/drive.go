@@ -1,9 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pinfold-dev/pinfold/engine"
 )
@@ -14,8 +17,12 @@ import (
 func Drive(ctx context.Context, r *engine.Run, c Config) (*Result, error) {
 	d := driver{p: NewPerformer(c), c: &c, r: r, ctx: ctx, done: ctx.Done()}
 	defer d.close()
+	first := true
 	for {
 		ready := r.Ready()
+		if first {
+			ready.Effects, first = takenUp(r, ready.Effects), false
+		}
 		if c.Journal != nil && len(ready.Records) > 0 {
 			if err := c.Journal.Append(ctx, c.Options.RunID, d.seq, ready.Records); err != nil {
 				return nil, fmt.Errorf("journal: run %s: %w", c.Options.RunID, err)
@@ -71,6 +78,44 @@ func Drive(ctx context.Context, r *engine.Run, c Config) (*Result, error) {
 			d.sched.landed(t.s, res)
 		}
 	}
+}
+
+// takenUp is everything that a run has asked for and got no result of: a run that
+// was brought to the middle of its turn asks for more than its last step did.
+func takenUp(r *engine.Run, asked []engine.Effect) []engine.Effect {
+	all := r.Pending()
+	if len(all) == len(asked) {
+		return asked
+	}
+	slices.SortFunc(all, func(a, b engine.Effect) int {
+		x, y := a.ID(), b.ID()
+		return cmp.Or(natural(x.Path, y.Path), cmp.Compare(x.Branch, y.Branch), cmp.Compare(x.Seq, y.Seq))
+	})
+	return all
+}
+
+// natural compares paths with the numbers in them as numbers: branches stay in
+// their order.
+func natural(a, b string) int {
+	digits := func(s string) int {
+		n := 0
+		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+			n++
+		}
+		return n
+	}
+	for a != "" && b != "" {
+		n, m := digits(a), digits(b)
+		if n > 0 && m > 0 && n != m {
+			return n - m
+		}
+		n = max(1, min(n, m))
+		if c := strings.Compare(a[:n], b[:n]); c != 0 {
+			return c
+		}
+		a, b = a[n:], b[n:]
+	}
+	return len(a) - len(b)
 }
 
 func (c *Config) workers() int {
