@@ -131,8 +131,11 @@ func (b *board) at(i int) (string, value.Value) {
 	return b.name(j), b.cells[j].val.Value()
 }
 
-// Keys lists the keys in insertion order.
+// Keys lists the keys in insertion order. The zero View is an empty board.
 func (v View) Keys() []string {
+	if v.b == nil {
+		return nil
+	}
 	out := make([]string, len(v.b.order))
 	for i, j := range v.b.order {
 		out[i] = v.b.name(int(j))
@@ -142,6 +145,9 @@ func (v View) Keys() []string {
 
 // Get is the value of a top-level key.
 func (v View) Get(key string) (trust.Value, bool) {
+	if v.b == nil {
+		return trust.Value{}, false
+	}
 	i := v.b.find(key)
 	if !v.b.has(i) {
 		return trust.Value{}, false
@@ -151,6 +157,9 @@ func (v View) Get(key string) (trust.Value, bool) {
 
 // Version says how often a key was written; 0 when it does not exist.
 func (v View) Version(key string) uint32 {
+	if v.b == nil {
+		return 0
+	}
 	if i := v.b.find(key); i >= 0 {
 		return v.b.cells[i].ver
 	}
@@ -159,6 +168,9 @@ func (v View) Version(key string) uint32 {
 
 // Map is the whole blackboard as one value, keys in insertion order.
 func (v View) Map() value.Value {
+	if v.b == nil {
+		return value.FromEntries()
+	}
 	entries := make([]value.Entry, len(v.b.order))
 	for i := range v.b.order {
 		k, x := v.b.at(i)

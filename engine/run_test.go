@@ -590,3 +590,10 @@ func TestFramesFailSafe(t *testing.T) {
 		}
 	}
 }
+
+func TestZeroViewIsEmpty(t *testing.T) {
+	var v engine.View
+	if _, ok := v.Get("x"); ok || v.Keys() != nil || v.Version("x") != 0 || v.Map().Len() != 0 {
+		t.Error("the zero View holds something")
+	}
+}

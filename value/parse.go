@@ -47,13 +47,20 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // bytes that are not UTF-8, nesting over MaxDepth, and a float beyond the range
 // of a binary64 are errors; all are *SyntaxError. errors.Is with ErrDuplicateKey
 // or ErrNumberRange means that nothing else is wrong with the text.
-func ParseJSON(b []byte) (Value, error) {
+func ParseJSON(b []byte) (Value, error) { return parseJSON(b, 0) }
+
+// ParseDocument reads a document of our own that holds values, a checkpoint or a
+// journal: as ParseJSON, with MaxDepth levels of its own around them, so that what
+// came in can be read back.
+func ParseDocument(b []byte) (Value, error) { return parseJSON(b, -MaxDepth) }
+
+func parseJSON(b []byte, depth int) (Value, error) {
 	p := parser{b: b}
 	if bytes.HasPrefix(b, []byte("\uFEFF")) {
 		return Value{}, p.fail(0, "a JSON value", "a byte order mark", nil)
 	}
 	p.space()
-	v, err := p.value(0)
+	v, err := p.value(depth)
 	if err != nil {
 		return Value{}, err
 	}
