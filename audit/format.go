@@ -58,6 +58,9 @@ func (r *Report) cells(row *Row) cells {
 		Filled: r.at(row.Pos.Filename, row.Pos.Line), Origin: m.Detail, Who: who(m),
 		Crosses: row.Verdict.String(), Fenced: row.Fence().String(), Sensitivity: row.Sensitivity,
 	}
+	if m.Class == flow.Constant {
+		c.Origin = "constants"
+	}
 	if row.Kind == flow.Whole {
 		c.Slot += " (whole message)"
 	}
@@ -244,6 +247,7 @@ type (
 		Version  int           `json:"version"`
 		Module   string        `json:"module"`
 		Counts   jsonCounts    `json:"counts"`
+		Sinks    []jsonSink    `json:"sinks"`
 		Slots    []jsonSlot    `json:"slots"`
 		Findings []jsonFinding `json:"findings"`
 		Failed   []Failure     `json:"not_analysed"`
@@ -317,7 +321,10 @@ type (
 func (r *Report) json() jsonReport {
 	c := r.Counts()
 	out := jsonReport{Version: 1, Module: r.Module, Counts: jsonCounts{c.Sinks, c.Slots, c.Cross, c.Fenced, c.Unknown},
-		Slots: []jsonSlot{}, Findings: []jsonFinding{}, Failed: r.Failed, Notes: r.Notes}
+		Sinks: []jsonSink{}, Slots: []jsonSlot{}, Findings: []jsonFinding{}, Failed: r.Failed, Notes: r.Notes}
+	for _, k := range r.Sinks {
+		out.Sinks = append(out.Sinks, jsonSink{k.Func, k.Role, r.place(k.Pos.Filename, k.Pos.Line, k.Pos.Column)})
+	}
 	for _, row := range r.Slots {
 		s := jsonSlot{N: row.N, Name: row.Name, Kind: row.Kind, In: row.In, At: r.place(row.Pos.Filename, row.Pos.Line, row.Pos.Column),
 			Crosses: row.Verdict.String(), Fenced: row.Fence().String(), Sensitivity: row.Sensitivity, Declared: row.Declared}

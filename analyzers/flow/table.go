@@ -154,7 +154,7 @@ func (t *Table) add(f []string, first bool) error {
 			t.below = append(t.below, g)
 		}
 		clear(t.cache)
-	clear(t.funcs)
+		clear(t.funcs)
 		return nil
 	case "func", "out":
 		switch {
