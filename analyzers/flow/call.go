@@ -118,7 +118,13 @@ func (w *walker) composing(it item, call *ssa.Call, fn *types.Func, idx int) boo
 	one := func(k Kind, vs ...ssa.Value) []piece {
 		var out []piece
 		for _, v := range vs {
-			out = append(out, w.piece(v, pos, k))
+			p := w.piece(v, pos, k)
+			for i, arg := range all {
+				if arg == v {
+					p.arg = i + 1
+				}
+			}
+			out = append(out, p)
 		}
 		return out
 	}

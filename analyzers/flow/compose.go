@@ -16,6 +16,7 @@ type piece struct {
 	kind Kind
 	verb string
 	name string // template actions have names of their own
+	arg  int    // the argument of the call at pos, from 1; sideX or sideY of an operator; 0: not known
 	leaf *leafPiece
 }
 
@@ -26,6 +27,11 @@ type leafPiece struct {
 	detail string
 }
 
+const (
+	sideX = -1
+	sideY = -2
+)
+
 func (w *walker) piece(v ssa.Value, pos token.Pos, k Kind) piece {
 	return piece{v: v, pos: pos, kind: k}
 }
@@ -33,16 +39,18 @@ func (w *walker) piece(v ssa.Value, pos token.Pos, k Kind) piece {
 // concat flattens a + b + c.
 func (w *walker) concat(x *ssa.BinOp) []piece {
 	var out []piece
-	var flat func(v ssa.Value, pos token.Pos)
-	flat = func(v ssa.Value, pos token.Pos) {
+	var flat func(v ssa.Value, pos token.Pos, side int)
+	flat = func(v ssa.Value, pos token.Pos, side int) {
 		if b, ok := v.(*ssa.BinOp); ok && b.Op == token.ADD && len(out) < 2000 {
-			flat(b.X, b.Pos())
-			flat(b.Y, b.Pos())
+			flat(b.X, b.Pos(), sideX)
+			flat(b.Y, b.Pos(), sideY)
 			return
 		}
-		out = append(out, w.piece(v, pos, Concat))
+		p := w.piece(v, pos, Concat)
+		p.arg = side
+		out = append(out, p)
 	}
-	flat(x, x.Pos())
+	flat(x, x.Pos(), 0)
 	return out
 }
 
@@ -81,6 +89,7 @@ func (w *walker) format(all []ssa.Value, call ssa.CallInstruction) []piece {
 	}
 	var out []piece
 	ops := all[1:]
+	before := len(w.a.spread(call)) - len(ops) // what stands before the operands
 	for _, vb := range verbs(f) {
 		if vb.arg < 0 || vb.arg >= len(ops) {
 			continue
@@ -88,7 +97,7 @@ func (w *walker) format(all []ssa.Value, call ssa.CallInstruction) []piece {
 		if vb.verb == 'T' || vb.verb == 'p' || vb.verb == '*' {
 			continue
 		}
-		out = append(out, piece{v: ops[vb.arg], pos: pos, kind: Format, verb: "%" + string(vb.verb)})
+		out = append(out, piece{v: ops[vb.arg], pos: pos, kind: Format, verb: "%" + string(vb.verb), arg: before + vb.arg + 1})
 	}
 	return out
 }
@@ -182,6 +191,9 @@ func (w *walker) compose(it item, pos token.Pos, fn *ssa.Function, k Kind, parts
 
 func (w *walker) hole(p piece, i int, fn *ssa.Function, parent *Slot) *Slot {
 	name := p.name
+	if name == "" && p.arg != 0 {
+		name = w.a.written(p.pos, p.arg)
+	}
 	if name == "" {
 		name = describe(p.v)
 	}

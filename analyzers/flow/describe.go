@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"go/ast"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -8,12 +9,61 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/ssa"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func tagValue(tag, key string) string { return reflect.StructTag(tag).Get(key) }
+
+// written is an operand as the source has it: the argument of the call whose
+// parenthesis is at pos, or a side of the operator there. It is empty when that is
+// long, or not found.
+func (a *Analysis) written(pos token.Pos, arg int) string {
+	var file *ast.File
+	for _, s := range a.in.Sources {
+		for _, f := range s.Files {
+			if f.FileStart <= pos && pos <= f.FileEnd {
+				file = f
+			}
+		}
+	}
+	if file == nil {
+		return ""
+	}
+	path, _ := astutil.PathEnclosingInterval(file, pos, pos)
+	for _, n := range path {
+		var e ast.Expr
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if n.Lparen == pos && arg > 0 && arg <= len(n.Args) && !n.Ellipsis.IsValid() {
+				e = n.Args[arg-1]
+			}
+		case *ast.BinaryExpr:
+			if n.OpPos == pos && arg == sideX {
+				e = n.X
+			} else if n.OpPos == pos && arg == sideY {
+				e = n.Y
+			}
+		case *ast.AssignStmt:
+			if n.TokPos == pos && n.Tok == token.ADD_ASSIGN && arg == sideX {
+				e = n.Lhs[0]
+			} else if n.TokPos == pos && n.Tok == token.ADD_ASSIGN && arg == sideY {
+				e = n.Rhs[0]
+			}
+		}
+		if e == nil {
+			continue
+		}
+		s := types.ExprString(e)
+		if len(s) > 60 || strings.ContainsAny(s, "\n{") {
+			return ""
+		}
+		return s
+	}
+	return ""
+}
 
 // describe names a value the way a reader of the source would: r.FormValue("q"),
 // article.Body, question.

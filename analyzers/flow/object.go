@@ -294,7 +294,9 @@ func (s *scan) buffer(call ssa.CallInstruction, fn *types.Func, c *ctx) bool {
 	kind := Write
 	for i, v := range s.w.a.spread(call) {
 		if r.args.has(i) {
-			parts = append(parts, s.w.piece(v, call.Pos(), kind))
+			p := s.w.piece(v, call.Pos(), kind)
+			p.arg = i + 1
+			parts = append(parts, p)
 		}
 	}
 	s.put(call, kind, parts, c)
