@@ -189,8 +189,11 @@ func (b *board) put(i int, v trust.Value) {
 }
 
 // clipped is the JSON text of the whole board as the judge sees it.
-func (b *board) clipped() string {
-	return value.ClipJSON(len(b.order), b.at, judgeContextChars)
+func (b *board) clipped(scratch []byte) []byte {
+	if scratch == nil {
+		scratch = make([]byte, 0, 512)
+	}
+	return value.AppendClipJSON(scratch[:0], len(b.order), b.at, judgeContextChars)
 }
 
 // judgeContextChars is the limit of CONTEXT (LANGUAGE.md §10.1), in characters.

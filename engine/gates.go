@@ -181,7 +181,8 @@ func (l *level) askJudge() {
 	user.Text(judgeContext)
 	l.r.parts = l.board.labels(l.r.parts[:0])
 	l.seen = trust.JoinReusing(l.seen, l.r.parts)
-	user.Data("CONTEXT", trust.DataOf(l.board.clipped(), l.seen))
+	l.r.scratch = l.board.clipped(l.r.scratch)
+	user.Data("CONTEXT", trust.DataOf(string(l.r.scratch), l.seen))
 	user.Text(e.conditions())
 
 	p.reads = p.reads[:0]

@@ -28,6 +28,7 @@ type Run struct {
 	shared    bool // a fork reads what pending effects hold: build anew
 	args      []policy.Arg
 	parts     []trust.Label // scratch for joins
+	scratch   []byte        // and for a judge's context
 	spare     []*level      // ended children, to be used again
 	entries   []*entry      // and what they executed in
 
@@ -223,7 +224,7 @@ func (r *Run) drop(id EffectID) {
 
 func (r *Run) conclude(o Outcome) {
 	r.ready.Outcome = o
-	r.spare, r.entries, r.parts, r.args = nil, nil, nil, nil
+	r.spare, r.entries, r.parts, r.args, r.scratch = nil, nil, nil, nil, nil
 	if r.opt.Journal {
 		r.record(Record{Kind: RecordOutcome, ID: EffectID{Path: r.top.path, Branch: -1}, Outcome: o})
 	}

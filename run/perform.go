@@ -243,10 +243,24 @@ func (p *Performer) hook(ctx context.Context, e *engine.Hook) engine.Result {
 			if err != nil {
 				return engine.Failed{Kind: engine.FailState, Message: oneLine("hook: " + err.Error())}
 			}
-			return engine.Answered{True: yes, Parametric: parametric}
+			return answered[bit(yes)][bit(parametric)]
 		}
 	}
 	return engine.Failed{Kind: engine.FailState, Message: "hook: unknown hook '" + e.Name + "'"}
+}
+
+// answered holds the four answers a hook can give, so that giving one allocates
+// nothing.
+var answered = [2][2]engine.Result{
+	{engine.Answered{}, engine.Answered{Parametric: true}},
+	{engine.Answered{True: true}, engine.Answered{True: true, Parametric: true}},
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // cancelled says whether err is the end of the run's context and not a time-out
