@@ -51,6 +51,7 @@ var interfaceOfPrompt = map[string]string{
 	"func (Slot) Tokens(n int) prompt.Slot":                                                             declares,
 	"func (*Template) Render(trusted prompt.Trusted, untrusted prompt.Untrusted) (fence.Prompt, error)": fills,
 	"func (*Template) RenderOrdered(own []trust.Bare, outside []trust.Data) (fence.Prompt, error)":      fills,
+	"func ToolResult(d trust.Data) (fence.Prompt, error)":                                               fills,
 	"func (*Template) File() string":                                                                    reads,
 	"func (*Template) Slots() []prompt.Declaration":                                                     reads,
 	"func Declarations(file string, text []byte) ([]prompt.Declaration, error)":                         reads,

@@ -192,6 +192,33 @@ func (s *slot) fits(text string) error {
 	return nil
 }
 
+// ToolResult is a prompt that holds one result of a tool, fenced, and nothing else: for
+// the loop of another framework, which keeps messages as strings and has to be given
+// each result as one. The paragraph that names the fence is its system message; it
+// belongs in front of the user message, outside the fence. Where the program makes its
+// own messages, a result is a slot's value like any other, and all fences of a call
+// share one nonce.
+//
+// Nothing declares which origins are admitted. Data of no known origin, or of one that
+// no fence can write, is an error.
+func ToolResult(d trust.Data) (fence.Prompt, error) {
+	var p fence.Prompt
+	from := d.Label().Sources().Items()
+	for _, origin := range from {
+		if !isWord(origin) {
+			return p, fmt.Errorf("prompt: tool result: origin %s: expected one or more of A-Z a-z 0-9 _ . : / -", shown(origin))
+		}
+	}
+	if len(from) == 0 {
+		return p, errors.New("prompt: tool result: data of no known origin: expected one, such as tool:search")
+	}
+	source := strings.Join(from, "/")
+	p.User.Put(fence.Part{Channel: source, Kind: "tool", Data: d, Trust: trustOutside,
+		Style: fence.StyleLabelled, Attrs: []fence.Attr{{Name: "source", Value: source}}})
+	explain(&p.System)
+	return p, nil
+}
+
 // Reply is what a model wrote from a prompt with these rows: data from origin, such as
 // model:draft, and from all that the model read. Its level is Model at most
 // (TRUST.md §2).
