@@ -394,19 +394,7 @@ func (l *level) inputs(e *entry, b *branch) []Arg {
 				v = emptyText(v)
 			}
 		case in.segments != nil:
-			pieces := make([]trust.Piece, 0, len(in.segments))
-			for j := range in.segments {
-				seg := &in.segments[j]
-				if seg.ref == nil {
-					pieces = append(pieces, trust.Piece{Text: seg.text})
-					continue
-				}
-				if root, ok := l.resolve(e, b, seg.ref); ok {
-					x := seg.ref.at(root)
-					pieces = append(pieces, trust.Piece{Value: &x})
-				}
-			}
-			v = trust.Format(defaultClip, pieces...)
+			v = l.fill(e, b, in.segments)
 		}
 		if !l.u.owned { // nobody answers for the text between the placeholders
 			v = v.Lower(l.u.label)
@@ -415,6 +403,29 @@ func (l *level) inputs(e *entry, b *branch) []Arg {
 	}
 	b.args = args
 	return args
+}
+
+// fill is the text of an input template.
+func (l *level) fill(e *entry, b *branch, segments []segment) trust.Value {
+	r := l.r
+	values := slices.Grow(r.values[:0], len(segments)) // pieces point into it
+	pieces := r.pieces[:0]
+	for i := range segments {
+		seg := &segments[i]
+		if seg.ref == nil {
+			pieces = append(pieces, trust.Piece{Text: seg.text})
+			continue
+		}
+		if root, ok := l.resolve(e, b, seg.ref); ok {
+			values = append(values, seg.ref.at(root))
+			pieces = append(pieces, trust.Piece{Value: &values[len(values)-1]})
+		}
+	}
+	v := trust.Format(defaultClip, pieces...)
+	clear(values)
+	clear(pieces)
+	r.values, r.pieces = values[:0], pieces[:0]
+	return v
 }
 
 // emptyText is "" with the label of v: null reaches a tool as the empty text.

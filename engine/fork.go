@@ -10,7 +10,7 @@ import (
 // seeing it, on another goroutine too. Its Ready lists every pending effect.
 func (r *Run) Fork() *Run {
 	n := *r
-	n.queue, n.args, n.parts, n.scratch, n.byID, n.spare, n.entries = nil, nil, nil, nil, nil, nil, nil
+	n.queue, n.args, n.parts, n.scratch, n.values, n.pieces, n.byID, n.spare, n.entries = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	n.since = slices.Clone(r.since)
 	n.approve = maps.Clone(r.approve)
 	r.shared, n.shared = true, true // pending prompts are read by both from now on

@@ -28,9 +28,18 @@ type Run struct {
 	shared    bool // a fork reads what pending effects hold: build anew
 	args      []policy.Arg
 	parts     []trust.Label // scratch for joins
-	scratch   []byte        // and for a judge's context
-	spare     []*level      // ended children, to be used again
-	entries   []*entry      // and what they executed in
+	values    []trust.Value // and for input templates
+	pieces    []trust.Piece
+	scratch   []byte   // and for a judge's context
+	spare     []*level // ended children, to be used again
+	entries   []*entry // and what they executed in
+
+	// room for the run that does one thing at a time
+	first struct {
+		pending [1]pending
+		effects [1]Effect
+		queue   [1]*level
+	}
 
 	// resume
 	approve map[string]bool // approval id → approved
@@ -82,6 +91,8 @@ func prepare(p *Program, o Options) (*Run, error) {
 	if r.clip == 0 {
 		r.clip = defaultClip
 	}
+	r.pending, r.ready.Effects, r.queue = r.first.pending[:0], r.first.effects[:0], r.first.queue[:0]
+	r.parts = make([]trust.Label, 0, 8)
 	l := r.level(p.top, p.top.m.Name)
 	l.capped, l.allowance = o.HasCostBudget, o.CostBudget
 	l.flow.Tainted = o.FlowTainted || !p.top.owned
@@ -224,7 +235,7 @@ func (r *Run) drop(id EffectID) {
 
 func (r *Run) conclude(o Outcome) {
 	r.ready.Outcome = o
-	r.spare, r.entries, r.parts, r.args, r.scratch = nil, nil, nil, nil, nil
+	r.spare, r.entries, r.parts, r.args, r.scratch, r.values, r.pieces = nil, nil, nil, nil, nil, nil, nil
 	if r.opt.Journal {
 		r.record(Record{Kind: RecordOutcome, ID: EffectID{Path: r.top.path, Branch: -1}, Outcome: o})
 	}
