@@ -223,20 +223,41 @@ func TestResetIsFinal(t *testing.T) {
 	if _, _, err := Render(Prompt{User: e}, nil); err == nil {
 		t.Error("a Doc whose copy was reset renders")
 	}
+	f.Text(text("yours"))
 	e.Reset()
 	e.Text(text("mine"))
-	f.Text(text("yours"))
 	if plain(t, e) != "mine" || plain(t, f) != "yours" {
 		t.Errorf("%q %q", plain(t, e), plain(t, f))
 	}
 
 	// However often.
+	d.Reset()
+	d.Text(text("n"))
+	ancient := d
 	for range 1<<16 + 3 {
 		before := d
 		d.Reset()
-		if d.Text(text("n")); !before.stale() && len(before.spans) > 0 && &before.spans[0] == &d.spans[0] {
-			t.Fatal("a copy from before a Reset counts as fresh")
+		d.Text(text("n"))
+		for _, old := range []Doc{before, ancient} {
+			if !old.stale() && len(old.spans) > 0 && &old.spans[0] == &d.spans[0] {
+				t.Fatal("a copy from before a Reset counts as fresh")
+			}
 		}
+	}
+
+	// A template outlives the prompts made from it.
+	var template Doc
+	template.Text(text("template "))
+	template.Hole()
+	one, errOne := template.Filled([]Fill{(&Prepared{}).Data(authors("1"))})
+	two, errTwo := template.Filled([]Fill{(&Prepared{}).Data(authors("2"))})
+	if errOne != nil || errTwo != nil {
+		t.Fatal(errOne, errTwo)
+	}
+	one.Reset()
+	one.Text(text("x"))
+	if plain(t, two) != "template 2" || plain(t, one) != "x" {
+		t.Errorf("%q %q", plain(t, two), plain(t, one))
 	}
 }
 
