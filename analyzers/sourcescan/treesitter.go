@@ -397,7 +397,10 @@ func (f *file) compose(n *sitter.Node) {
 	if !ok || !f.promptShaped(n, text) {
 		return
 	}
-	for _, h := range hs {
+	for i, h := range hs {
+		if i > 0 && f.isFence(hs[i-1].n) {
+			continue // fence(lane.name) + lane.text: PF002 looks at the lookup
+		}
 		if why, bad := f.outside(h); bad {
 			f.report(h.n, "PF001", h.label()+" is put into a prompt outside a fence: "+why)
 		}

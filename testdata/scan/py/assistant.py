@@ -17,7 +17,7 @@ def ask(client, lanes):
     nested_prompt = f"Q: {f"{f"{question}"}"}"  # want PF001
     long_prompt = f"""Q: {
         question  # the customer's
-    }"""  # want-2 PF001
+    }"""  # want-1 PF001
 
     # Templates.
     a_prompt = TEMPLATE.format(q=question, lang="en")  # want PF001

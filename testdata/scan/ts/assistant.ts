@@ -41,7 +41,8 @@ export async function ask(req: Request, lanes: { name: string; text: string }[])
     messages: [
       { role: "system", content: `Rules. ${page}` }, // want PF001
       { role: "user", content: "Q: " + question }, // want PF001
-      { role: "user", content: fence(lanes[0].name) + question }, // want PF001
+      { role: "user", content: fence(lanes[0].name) + question },
+      { role: "user", content: `${fence(lanes[0].name)}${question}` },
     ],
   });
 }
