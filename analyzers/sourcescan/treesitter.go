@@ -22,6 +22,14 @@ type parser struct {
 	tags     map[string]bool
 	lanes    map[string]bool
 	langs    map[string]*sitter.Parser
+	kinds    map[string][]kind
+}
+
+// kind is what a grammar calls a node; asked of the grammar once, and not of
+// every node.
+type kind struct {
+	name  string
+	named bool
 }
 
 func set(names []string) map[string]bool {
@@ -33,7 +41,7 @@ func set(names []string) map[string]bool {
 }
 
 func newParser(o Options) (*parser, error) {
-	return &parser{o: o, words: o.words(), fences: set(o.fences()), emitters: set(o.emitters()), tags: set(o.tags()), lanes: set(o.Lanes), langs: map[string]*sitter.Parser{}}, nil
+	return &parser{o: o, words: o.words(), fences: set(o.fences()), emitters: set(o.emitters()), tags: set(o.tags()), lanes: set(o.Lanes), langs: map[string]*sitter.Parser{}, kinds: map[string][]kind{}}, nil
 }
 
 func (p *parser) close() {
@@ -64,6 +72,11 @@ func (p *parser) parser(lang string) *sitter.Parser {
 		panic("sourcescan: a grammar does not fit the parser: " + err.Error())
 	}
 	p.langs[lang] = sp
+	kinds := make([]kind, l.NodeKindCount())
+	for id := range kinds {
+		kinds[id] = kind{l.NodeKindForId(uint16(id)), l.NodeKindIsNamed(uint16(id))}
+	}
+	p.kinds[lang] = kinds
 	return sp
 }
 
@@ -76,6 +89,25 @@ type file struct {
 	consts map[string]string // names bound once to a literal
 	taint  map[string]string // names bound to something from outside, and to what
 	found  []Finding
+
+	kinds []kind
+	stack []frame // the way from the root to the node that is visited
+}
+
+// frame is a node on the way. A node does not know its parent: finding it means
+// walking down from the root again.
+type frame struct {
+	n    *sitter.Node
+	kind string
+}
+
+// up is the ancestor of the visited node that many levels up; the zero frame
+// above the root.
+func (f *file) up(levels int) frame {
+	if i := len(f.stack) - 1 - levels; i >= 0 {
+		return f.stack[i]
+	}
+	return frame{}
 }
 
 func (p *parser) file(name, lang string, src []byte) ([]Finding, bool) {
@@ -85,26 +117,47 @@ func (p *parser) file(name, lang string, src []byte) ([]Finding, bool) {
 	}
 	defer tree.Close()
 	f := &file{p: p, name: name, src: src, py: lang == "python", consts: map[string]string{}, taint: map[string]string{}}
+	f.kinds = p.kinds[lang]
 	root := tree.RootNode()
 	c := root.Walk()
 	defer c.Close()
-	f.walk(c, f.bind)
-	c.Reset(*root)
-	f.walk(c, f.visit)
+	// One way over the tree: names are bound on it, and what may be judged is kept
+	// with its way from the root, to be judged when all names are known.
+	var later [][]frame
+	f.walk(c, func(n *sitter.Node, kind string) {
+		f.bind(n, kind)
+		if judged(kind) && (kind != "string" || f.py) {
+			later = append(later, slices.Clone(f.stack[max(0, len(f.stack)-20):]))
+		}
+	})
+	for _, way := range later {
+		f.stack = way
+		f.visit(way[len(way)-1].n, way[len(way)-1].kind)
+	}
 	return f.found, !root.HasError()
 }
 
-// walk visits the named nodes that a rule may care about, parents first.
+// walk visits the named nodes, parents first.
 func (f *file) walk(c *sitter.TreeCursor, visit func(n *sitter.Node, kind string)) {
+	f.stack = f.stack[:0]
 	for {
 		n := c.Node()
-		if n.IsNamed() {
-			visit(n, n.Kind())
+		k := kind{"ERROR", true}
+		if id := int(n.KindId()); id < len(f.kinds) {
+			k = f.kinds[id]
+		}
+		f.stack = append(f.stack, frame{n, k.name})
+		if k.named {
+			visit(n, k.name)
 		}
 		if c.GotoFirstChild() {
 			continue
 		}
-		for !c.GotoNextSibling() {
+		for {
+			f.stack = f.stack[:len(f.stack)-1]
+			if c.GotoNextSibling() {
+				break
+			}
 			if !c.GotoParent() {
 				return
 			}
@@ -203,6 +256,15 @@ func (f *file) literal(n *sitter.Node) (string, bool) {
 func (f *file) report(n *sitter.Node, code, msg string) {
 	p := n.StartPosition()
 	f.found = append(f.found, Finding{Code: code, Message: msg, File: f.name, Line: int(p.Row) + 1, Column: int(p.Column) + 1})
+}
+
+func judged(kind string) bool {
+	switch kind {
+	case "template_string", "string", "binary_expression", "binary_operator", "augmented_assignment", "augmented_assignment_expression",
+		"call", "call_expression", "ternary_expression", "conditional_expression":
+		return true
+	}
+	return false
 }
 
 func (f *file) visit(n *sitter.Node, kind string) {
@@ -365,36 +427,34 @@ func (f *file) operands(n *sitter.Node) []hole {
 
 // compose judges one expression that puts text together, the outermost.
 func (f *file) compose(n *sitter.Node) {
-	parent := n.Parent()
-	for parent != nil && parent.Kind() == "parenthesized_expression" {
-		parent = parent.Parent()
+	at := 0 // how far up n is
+	up := 1
+	for f.up(up).kind == "parenthesized_expression" {
+		up++
 	}
-	if parent != nil {
-		switch parent.Kind() {
-		case "binary_expression", "binary_operator":
-			if _, _, ok := f.holes(parent); ok {
-				return // a part of a larger one
+	switch parent := f.up(up); parent.kind {
+	case "binary_expression", "binary_operator":
+		if _, _, ok := f.holes(parent.n); ok {
+			return // a part of a larger one
+		}
+	case "concatenated_string":
+		if first := parent.n.NamedChild(0); first == nil || !first.Equals(*n) {
+			return
+		}
+		n, at = parent.n, up // judged once, with its first part
+	case "attribute":
+		if g := f.up(up + 1); f.py && g.kind == "call" {
+			if _, _, ok := f.holes(g.n); ok {
+				return // "…".format(…) is judged as a call
 			}
-		case "concatenated_string":
-			if n.Kind() == "string" && n.PrevNamedSibling() == nil {
-				n, parent = parent, parent.Parent() // judged once, with its first part
-			} else {
-				return
-			}
-		case "attribute", "call", "argument_list":
-			if a := n.Parent(); f.py && a.Kind() == "attribute" && a.Parent() != nil && a.Parent().Kind() == "call" {
-				if _, _, ok := f.holes(a.Parent()); ok {
-					return // "…".format(…) is judged as a call
-				}
-			}
-		case "call_expression": // tag`…`
-			if fn := parent.ChildByFieldName("function"); fn != nil && n.Kind() == "template_string" && f.p.tags[lastName(f.text(fn))] {
-				return
-			}
+		}
+	case "call_expression": // tag`…`
+		if fn := parent.n.ChildByFieldName("function"); fn != nil && n.Kind() == "template_string" && f.p.tags[lastName(f.text(fn))] {
+			return
 		}
 	}
 	hs, text, ok := f.holes(n)
-	if !ok || !f.promptShaped(n, text) {
+	if !ok || !f.promptShaped(at, text) {
 		return
 	}
 	for i, h := range hs {
@@ -516,52 +576,46 @@ func lastName(expr string) string {
 
 // promptShaped reports whether text that is put together here looks like a prompt:
 // by what it is called, where it goes, or how it begins.
-func (f *file) promptShaped(n *sitter.Node, text string) bool {
+func (f *file) promptShaped(at int, text string) bool {
 	if promptText.MatchString(text) {
 		return true
 	}
-	child := n
-	for depth, p := 0, n.Parent(); p != nil && depth < 8; depth, child, p = depth+1, p, p.Parent() {
-		switch p.Kind() {
+	for up := at + 1; up < at+9; up++ {
+		p, child := f.up(up), f.up(up-1).n
+		if p.n == nil {
+			return false
+		}
+		switch p.kind {
 		case "variable_declarator":
-			return promptName.MatchString(f.text(p.ChildByFieldName("name")))
+			return promptName.MatchString(f.text(p.n.ChildByFieldName("name")))
 		case "assignment", "assignment_expression", "augmented_assignment", "augmented_assignment_expression":
-			return promptName.MatchString(lastName(f.text(p.ChildByFieldName("left"))))
+			return promptName.MatchString(lastName(f.text(p.n.ChildByFieldName("left"))))
 		case "pair", "keyword_argument":
-			k := p.ChildByFieldName("key")
+			k := p.n.ChildByFieldName("key")
 			if k == nil {
-				k = p.ChildByFieldName("name")
+				k = p.n.ChildByFieldName("name")
 			}
-			key := strings.Trim(f.text(k), "\"'")
-			switch key {
+			switch key := strings.Trim(f.text(k), "\"'"); key {
 			case "prompt", "system", "instructions", "systemPrompt", "system_prompt", "system_instruction", "systemInstruction":
 				return true
 			case "content", "text", "parts":
-				if p.Kind() == "keyword_argument" || f.hasRole(p.Parent()) {
-					return key != "text" || f.hasRole(p.Parent())
+				if f.hasRole(f.up(up+1).n) || p.kind == "keyword_argument" && key == "content" {
+					return true
 				}
 			}
 		case "call", "call_expression", "new_expression":
-			fn := p.ChildByFieldName("function")
+			fn := p.n.ChildByFieldName("function")
 			if fn == nil {
-				fn = p.ChildByFieldName("constructor")
+				fn = p.n.ChildByFieldName("constructor")
 			}
-			if fn != nil && !fn.Equals(*child) {
-				name := lastName(f.text(fn))
-				if promptCall.MatchString(name) {
-					return true
-				}
-				if name == "append" || name == "push" || name == "join" {
-					continue
-				}
+			if fn != nil && !fn.Equals(*child) && promptCall.MatchString(lastName(f.text(fn))) {
+				return true
 			}
 		case "return_statement":
-			return f.inPromptFunction(p)
+			return f.inPromptFunction(up)
 		case "arrow_function":
-			if b := p.ChildByFieldName("body"); b != nil && b.Equals(*child) {
-				return f.inPromptFunction(child)
-			}
-			return false
+			b := p.n.ChildByFieldName("body")
+			return b != nil && b.Equals(*child) && f.inPromptFunction(up-1)
 		case "statement_block", "block", "function_declaration", "function_definition", "class_body", "program", "module":
 			return false
 		}
@@ -583,16 +637,14 @@ func (f *file) hasRole(obj *sitter.Node) bool {
 	return false
 }
 
-func (f *file) inPromptFunction(n *sitter.Node) bool {
-	for p := n.Parent(); p != nil; p = p.Parent() {
-		switch p.Kind() {
+func (f *file) inPromptFunction(at int) bool {
+	for up := at + 1; f.up(up).n != nil; up++ {
+		switch p := f.up(up); p.kind {
 		case "function_declaration", "function_definition", "method_definition":
-			return promptName.MatchString(f.text(p.ChildByFieldName("name")))
+			return promptName.MatchString(f.text(p.n.ChildByFieldName("name")))
 		case "arrow_function", "function_expression":
-			if d := p.Parent(); d != nil && d.Kind() == "variable_declarator" {
-				return promptName.MatchString(f.text(d.ChildByFieldName("name")))
-			}
-			return false
+			d := f.up(up + 1)
+			return d.kind == "variable_declarator" && promptName.MatchString(f.text(d.n.ChildByFieldName("name")))
 		}
 	}
 	return false
