@@ -40,7 +40,7 @@ type Options struct {
 	Cold bool
 
 	// Limit is how many steps a slot may take before the walk gives up and says
-	// so; 0 is 30,000.
+	// so; 0 is 10,000.
 	Limit int
 
 	Config Config

@@ -17,7 +17,7 @@
 //
 // # Precision
 //
-// Calls are matched with their returns (seven deep), locals by object, fields
+// Calls are matched with their returns (six deep), locals by object, fields
 // that are reached through a pointer from elsewhere by their type, containers by
 // element. Numbers, times and the like are marked as unable to carry text, and
 // are followed all the same: who chose them is still of interest.

@@ -28,7 +28,7 @@ type Input struct {
 	Report  func(*ssa.Function) bool          // functions whose sinks are of interest; nil: all of them
 	Read    func(name string) ([]byte, error) // reads an embedded template; nil: none can be read
 	Facts   Facts                             // what is known of functions whose source is not here; nil: nothing
-	Limit   int                               // steps a slot may take before the walk gives up; 0: 30,000
+	Limit   int                               // steps a slot may take before the walk gives up; 0: 10,000
 }
 
 // Facts answers for functions whose bodies are not part of the Input.
@@ -133,7 +133,7 @@ type ctxKey struct {
 	up   *ctx
 }
 
-const maxDepth = 7
+const maxDepth = 6
 
 func (a *Analysis) push(up *ctx, call ssa.CallInstruction) *ctx {
 	// Recursion: a call that is already on the chain takes the chain back to it,
@@ -211,7 +211,7 @@ func New(in Input) (*Analysis, error) {
 		in.Table = t
 	}
 	if in.Limit == 0 {
-		in.Limit = 30000
+		in.Limit = 10000
 	}
 	a := &Analysis{
 		in: in, fset: in.Fset, table: in.Table,

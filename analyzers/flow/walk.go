@@ -225,6 +225,21 @@ func (w *walker) step(it item) {
 	if w.standard(it) {
 		return
 	}
+	if isError(v.Type()) && it.flags&fScalar == 0 {
+		// How an error's text was put together, and from what, is a long way that
+		// says little: it is named for what it is. A package's own error variable
+		// is its author's text.
+		u, load := v.(*ssa.UnOp)
+		if load {
+			_, load = u.X.(*ssa.Global)
+		}
+		if !load && path == nil {
+			if k, ok := v.(*ssa.Const); !ok || !k.IsNil() {
+				w.leaf(it, UnknownError, describe(v), posOf(v))
+			}
+			return
+		}
+	}
 	if r, ok := a.table.named("type", v.Type()); ok {
 		if _, isAlloc := v.(*ssa.Alloc); !isAlloc || it.path != nil {
 			if c, isCall := v.(*ssa.Call); !isCall || len(a.callees[c]) == 0 {
