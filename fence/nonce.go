@@ -107,11 +107,18 @@ const rarity = "9783462105" // of 0, 1, 2, …
 
 func newFinder(nonce string) finder {
 	f := finder{nonce: nonce}
-	f.at, f.n = digitRun((*[12]byte)([]byte(nonce)))
-	best := byte(0xff)
+	best, run := byte(0xff), 0
 	for i := 0; i < len(nonce); i++ {
-		if c := nonce[i]; c <= '9' && rarity[c-'0'] < best {
-			best, f.anchor = rarity[c-'0'], i
+		c := nonce[i]
+		if c > '9' {
+			run = 0
+			continue
+		}
+		if run++; run > f.n {
+			f.at, f.n = i+1-run, run
+		}
+		if r := rarity[c-'0']; r < best {
+			best, f.anchor = r, i
 		}
 	}
 	return f
