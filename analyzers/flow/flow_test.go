@@ -100,6 +100,9 @@ func TestCases(t *testing.T) {
 		if !found {
 			t.Errorf("%s:%d: slot %s: no origin %s, the main one is %s", p.file, p.line, s.Name, w[1], s.Main().Class)
 		}
+		if outside := Class(w[1]).Authority() != Unknown; outside != s.Crosses() {
+			t.Errorf("%s:%d: slot %s: crosses %v, want %v", p.file, p.line, s.Name, s.Crosses(), outside)
+		}
 		if fenced := s.Fence() == Fenced; fenced && w[0] == "slot" {
 			t.Errorf("%s:%d: slot %s is called fenced", p.file, p.line, s.Name)
 		} else if !fenced && w[0] == "fenced" {
