@@ -26,6 +26,7 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 	if f.Synthetic != "" && f.Origin() == nil && f.Name() != "init" {
 		return // wrappers repeat what they wrap
 	}
+	home := pkgOf(f)
 	add := func(pos token.Pos, name, role string, vals ...ssa.Value) {
 		var text []ssa.Value
 		for _, v := range vals {
@@ -47,12 +48,16 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 		if n == nil || n.Obj().Pkg() == nil {
 			return
 		}
+		listed := n.Obj().Pkg() != home // a client library's own code makes and merges messages: its callers are the sinks
 		st, ok := n.Underlying().(*types.Struct)
 		if !ok {
 			return
 		}
 		name := st.Field(fa.Field).Name()
 		if r, ok := a.table.find("field", n.Obj().Pkg().Path(), n.Obj().Name()+"."+name); ok {
+			if !listed {
+				return
+			}
 			role := r.role
 			if sib, ok := strings.CutPrefix(role, "@"); ok {
 				role = siblingRole(fa, st, sib)
@@ -68,6 +73,9 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 	case ssa.CallInstruction:
 		fn := calleeFunc(i)
 		r, ok := a.table.function("sink", fn)
+		if ok && fn.Pkg() == home {
+			return
+		}
 		if !ok {
 			if a.in.Facts != nil && fn != nil && len(a.callees[i]) == 0 {
 				if s, ok := a.in.Facts.Summary(fn); ok {
