@@ -104,6 +104,9 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 				vals = append(vals, v)
 			}
 		}
+		if len(vals) == 0 && len(all) > 0 {
+			vals = all[len(all)-1:] // a release that takes fewer arguments
+		}
 		add(i.Pos(), fn.Pkg().Name()+"."+funcKey(fn), roleName(role), vals...)
 	}
 }

@@ -75,6 +75,7 @@ type Table struct {
 	exact map[string][]rule // by package path
 	globs []globRules       // package paths with *
 	below []globRules       // pkg rules: a package and what is below it
+	same  map[string]string // a fork's path: the path that it stands for
 	cache map[string][]rule // by verb and package
 	funcs map[funcVerb]hit  // by verb and function
 }
@@ -96,7 +97,7 @@ type globRules struct {
 
 // Default is the built-in table.
 func Default() (*Table, error) {
-	t := &Table{exact: map[string][]rule{}, cache: map[string][]rule{}, funcs: map[funcVerb]hit{}}
+	t := &Table{exact: map[string][]rule{}, same: map[string]string{}, cache: map[string][]rule{}, funcs: map[funcVerb]hit{}}
 	for _, name := range []string{"tables/sinks.txt", "tables/sources.txt"} {
 		b, err := tables.ReadFile(name)
 		if err != nil {
@@ -142,6 +143,12 @@ func (t *Table) add(f []string, first bool) error {
 	var err error
 	var pkg string
 	switch f[0] {
+	case "same":
+		if err := need(3); err != nil {
+			return err
+		}
+		t.same[f[1]] = f[2]
+		return nil
 	case "pkg":
 		if err := need(3); err != nil {
 			return err
@@ -302,6 +309,12 @@ func (t *Table) rules(verb, pkg string) []rule {
 		return rs
 	}
 	n := normal(pkg)
+	for fork, of := range t.same {
+		if n == fork || strings.HasPrefix(n, fork+"/") {
+			n = of + n[len(fork):]
+			break
+		}
+	}
 	var rs []rule
 	for _, r := range t.exact[n] {
 		if r.verb == verb {
