@@ -239,6 +239,7 @@ func (l *level) askProduce(e *entry, b *branch) {
 		case feedbackData:
 			doc.Text(feedbackBare)
 			doc.Data("feedback", e.fb.data)
+			parts = append(parts, e.fb.data.Label())
 		}
 	}
 	b.derived = l.join(e, parts)
@@ -317,7 +318,8 @@ func (l *level) branchEnded(b *branch) {
 	b.done = b.fail.stop == stopNone
 	if e.fan && b.fail.reason != "" && b.fail.stop == stopNone {
 		b.out = value.FromString(marker(b.fail))
-		b.label = trust.From("failed:" + e.s.id)
+		// What the branch read may stand in what its failure says.
+		b.label = trust.From("failed:" + e.s.id).Join(b.derived)
 	}
 	l.branchOver()
 }
@@ -435,6 +437,14 @@ func emptyText(v trust.Value) trust.Value {
 
 // askTool asks for a tool to run. The guard has allowed it.
 func (l *level) askTool(e *entry, b *branch) {
+	parts := append(l.r.parts[:0], e.s.label)
+	for _, a := range b.args {
+		parts = append(parts, a.Value.Label())
+	}
+	b.derived = l.join(e, parts)
+	if yields := l.r.opt.Table[e.s.src.Tool].Yields; len(yields) > 0 {
+		b.derived = b.derived.WithSecrecy(yields...)
+	}
 	t := &b.tool
 	t.effect = effect{l.effectID(e, b, PhaseTool), l.inGroup(e)}
 	t.Name, t.Args, t.Decision, t.Approval = e.s.src.Tool, b.args, b.decision, b.approval
@@ -446,19 +456,10 @@ func (l *level) askTool(e *entry, b *branch) {
 
 // observed takes a tool's observation. It is External, always.
 func (l *level) observed(b *branch, res Observed) {
-	decl := l.r.opt.Table[l.e.s.src.Tool]
-	parts := append(l.r.parts[:0], l.e.s.label)
-	for _, a := range b.args {
-		parts = append(parts, a.Value.Label())
+	b.label = b.derived
+	if l.r.opt.Table[l.e.s.src.Tool].Labelled {
+		b.label = b.label.Join(res.Label)
 	}
-	label := l.join(l.e, parts)
-	if len(decl.Yields) > 0 {
-		label = label.WithSecrecy(decl.Yields...)
-	}
-	if decl.Labelled {
-		label = label.Join(res.Label)
-	}
-	b.label = label
 	b.out = value.FromString(observation(res.Value))
 	l.branchEnded(b)
 }
@@ -479,6 +480,7 @@ func observation(v value.Value) string {
 func (l *level) call(e *entry, b *branch, capped bool, allowance int) {
 	u := e.s.callee
 	if u == nil {
+		b.derived = e.s.label
 		b.fail = stateError("call: unknown machine '" + e.s.src.Callee + "'")
 		l.branchEnded(b)
 		return
@@ -537,6 +539,13 @@ func (l *level) childEnded(c *level) {
 	b.usage = c.total()
 	b.sub, b.hasSub = c.trace, true
 	end := c.end
+	if c.outside {
+		l.outside = true
+		b.derived = b.derived.Join(trust.From("host:resume"))
+	}
+	if !end.done && l.e.fan { // its failure may say anything that it held
+		b.derived = trust.JoinReusing(b.derived, c.board.labels(append(l.r.parts[:0], b.derived)))
+	}
 	b.child = nil
 	l.r.recycle(c)
 	if end.done {

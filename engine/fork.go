@@ -1,18 +1,23 @@
 package engine
 
 import (
-	"maps"
 	"slices"
+
+	"github.com/pinfold-dev/pinfold/policy"
 )
 
 // Fork is a second run at the same place. It shares the program, the boards and
 // the traces and copies what is small; either run goes on without the other
 // seeing it, on another goroutine too. Its Ready lists every pending effect.
+//
+// A fork is for exploring. An approval is good once, so the fork has none: a call
+// that a person approved is handed to it without a decision to allow it, which no
+// driver performs.
 func (r *Run) Fork() *Run {
 	n := *r
 	n.queue, n.args, n.parts, n.scratch, n.values, n.pieces, n.byID, n.spare, n.entries = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	n.since = slices.Clone(r.since)
-	n.approve = maps.Clone(r.approve)
+	n.approve = nil
 	r.shared, n.shared = true, true // pending prompts are read by both from now on
 	moved := map[*level]*level{}
 	n.top = r.top.fork(&n, nil, moved)
@@ -27,6 +32,10 @@ func (r *Run) Fork() *Run {
 				q.eff = &q.b.produce
 			} else {
 				q.eff = &q.b.tool
+				if q.b.tool.Approval != "" { // good once, and the run that was forked has it
+					q.b.tool.Approval, q.b.tool.Decision = "", policy.Decision{}
+					q.b.approval = ""
+				}
 			}
 		case *Hook:
 			q.eff = &q.l.e.pick.askHook

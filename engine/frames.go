@@ -28,6 +28,7 @@ type Frame struct {
 	Approval       *Approval
 	Branches       []BranchFrame
 	ResumeInjected []string
+	Outside        bool // a resume put outside data into this level or below it
 }
 
 // Cell is one key of a frame's blackboard, in insertion order.

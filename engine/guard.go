@@ -136,10 +136,19 @@ func (l *level) digest(e *entry, b *branch) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// pathPart escapes what a state path is put together with, so that no two places
+// share a path.
+func pathPart(s string) string {
+	if !strings.ContainsAny(s, "\\/>[") {
+		return s
+	}
+	return strings.NewReplacer("\\", "\\\\", "/", "\\/", ">", "\\>", "[", "\\[").Replace(s)
+}
+
 // statePath is machine/state of every level from the outside in, each fan-out
 // level with its branch.
 func (l *level) statePath(e *entry, b *branch) string {
-	here := l.u.m.Name + "/" + e.s.id
+	here := pathPart(l.u.m.Name) + "/" + pathPart(e.s.id)
 	if e.fan {
 		here += "[" + strconv.Itoa(int(b.index)) + "]"
 	}

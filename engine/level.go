@@ -47,6 +47,7 @@ type level struct {
 	asked   *asked // this level stands at the handler of an escalation
 
 	injected []string    // resume_injected of this level's frame
+	outside  bool        // a resume put outside data into it or into a child of it
 	seen     trust.Label // what the last judge of this level read
 
 	end finish
@@ -216,6 +217,11 @@ func (l *level) charge(e *entry) {
 	e.charged = true
 }
 
+// maxBranches bounds the branches that a run has under way, in all its fan-outs
+// together, before anything is allocated in proportion: the width may be an
+// outsider's or a model's choice.
+const maxBranches = 100_000
+
 // spread resolves sample or over into branches.
 func (l *level) spread(e *entry) failure {
 	s := e.s
@@ -241,6 +247,10 @@ func (l *level) spread(e *entry) failure {
 		e.list, e.n = list, v.Len()
 		e.over = true
 	}
+	if e.n > maxBranches-l.r.live {
+		return stateError("over: " + strconv.Itoa(e.n) + " branches beside " + strconv.Itoa(l.r.live) + ", expected " + strconv.Itoa(maxBranches) + " at most")
+	}
+	l.r.live += e.n
 	e.fan = true
 	e.group = GroupID(l.path + "/" + s.id + "#" + strconv.Itoa(int(e.visit)))
 	e.br = make([]branch, e.n)
@@ -270,6 +280,9 @@ func kindName(k value.Kind) string {
 func (l *level) settle() bool {
 	e, s := l.e, l.e.s
 	e.settled = true
+	if e.fan {
+		l.r.live -= e.n
+	}
 	for i := range e.br {
 		e.cost.add(e.br[i].usage)
 	}
@@ -307,7 +320,11 @@ func (l *level) settle() bool {
 	if s.src.Kind != mkl.Call {
 		parts = append(parts, s.label)
 	} else if e.n == 0 {
-		parts = append(parts, trust.ModelLabel("call:"+s.src.Callee))
+		base := trust.ModelLabel("call:" + s.src.Callee)
+		if !l.u.owned || s.callee != nil && s.callee.foreign {
+			base = s.label
+		}
+		parts = append(parts, base)
 	}
 	if e.over {
 		parts = append(parts, e.label)
@@ -458,6 +475,9 @@ func (l *level) result(raw trust.Value) trust.Value {
 		return raw
 	}
 	if !l.board.has(l.u.result) {
+		if !l.u.owned {
+			return trust.NewValue(value.Value{}, l.u.label)
+		}
 		return trust.NewValue(value.Value{}, trust.ModelLabel("machine:"+l.u.m.Name))
 	}
 	return l.board.cells[l.u.result].val

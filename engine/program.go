@@ -27,6 +27,7 @@ type unit struct {
 	index   map[string]int
 	result  int         // symbol, -1 when the last output is the result
 	acts    bool        // it, or a machine it can call, has a tool: state
+	foreign bool        // nobody answers for it, or for a machine it can call
 	repairs int         // repair gates of all states: each has a slot in a level
 	owned   bool        // a person answers for the text
 	label   trust.Label // of the text when nobody does
@@ -195,45 +196,47 @@ func (c *compiler) callee(name string) *unit {
 	return u
 }
 
-// settle computes, as a fixed point, which machines can act through a tool, and
-// then the labels that depend on it.
+// settle computes, as a fixed point, which machines can act through a tool and
+// which have text that nobody answers for, and then the labels that depend on it.
 func (c *compiler) settle() {
 	defer func() {
 		for _, u := range c.all {
 			for i := range u.states {
-				u.states[i].label = u.states[i].base()
+				u.states[i].label = u.states[i].base(u)
 			}
 		}
 	}()
 	for changed := true; changed; {
 		changed = false
 		for _, u := range c.all {
-			if u.acts {
-				continue
-			}
+			acts, foreign := u.acts, u.foreign || !u.owned
 			for i := range u.states {
 				s := &u.states[i]
-				if s.src.Kind == mkl.Tool || s.callee != nil && s.callee.acts {
-					u.acts, changed = true, true
-					break
-				}
+				acts = acts || s.src.Kind == mkl.Tool || s.callee != nil && s.callee.acts
+				foreign = foreign || s.callee != nil && s.callee.foreign
 			}
+			changed = changed || acts != u.acts || foreign != u.foreign
+			u.acts, u.foreign = acts, foreign
 		}
 	}
 }
 
 // base is what every output of the state joins with (LANGUAGE.md §8.1).
-func (s *state) base() trust.Label {
+func (s *state) base(u *unit) trust.Label {
+	l := trust.ModelLabel("model:" + s.id)
 	switch s.src.Kind {
 	case mkl.Tool:
-		return trust.From("tool:" + s.src.Tool)
+		l = trust.From("tool:" + s.src.Tool)
 	case mkl.Call:
-		if s.callee != nil && s.callee.acts {
-			return trust.From("call:" + s.src.Callee)
+		l = trust.ModelLabel("call:" + s.src.Callee)
+		if s.callee != nil && (s.callee.acts || s.callee.foreign) {
+			l = l.Lowered(trust.LevelExternal)
 		}
-		return trust.ModelLabel("call:" + s.src.Callee)
 	}
-	return trust.ModelLabel("model:" + s.id)
+	if !u.owned { // an outsider wrote the prompt
+		l = l.Join(u.label)
+	}
+	return l
 }
 
 func (c *compiler) state(u *unit, s *state, src *mkl.State) {

@@ -25,6 +25,7 @@ type Run struct {
 	since   []Applied        // results since the top level's last loop top
 
 	cancelled bool
+	live      int  // branches of all fan-outs under way
 	shared    bool // a fork reads what pending effects hold: build anew
 	args      []policy.Arg
 	parts     []trust.Label // scratch for joins
@@ -67,7 +68,12 @@ func New(p *Program, in Inputs, o Options) (*Run, error) {
 		v := in[key]
 		i := l.board.intern(key)
 		if l.board.has(i) && l.u.owned && value.Equal(l.board.cells[i].val.Value(), v.Value()) && !l.board.cells[i].val.Label().Tainted() {
-			continue // the author's own literal, handed in again
+			// The author's own literal, handed in again: equality decides who chose
+			// it, and says nothing of how secret it is.
+			if s := v.Label().Secrecy(); s.Len() > 0 {
+				l.board.put(i, l.board.cells[i].val.WithSecrecy(s.Items()...))
+			}
+			continue
 		}
 		if !l.u.owned {
 			v = v.Lower(trust.From("host:" + key)) // nobody answers for this program: no key of it is the author's

@@ -167,7 +167,7 @@ func (l *level) frame() Frame {
 		Machine: l.u.m.Name, State: l.u.states[l.cur].id,
 		Steps: l.steps, In: l.used.Input, Out: l.used.Output, Estimated: l.used.Estimated,
 		Trace: slices.Clip(l.trace), Entered: l.reenter,
-		FlowTainted: l.flow.Tainted, FlowBy: l.flow.By, ResumeInjected: l.injected,
+		FlowTainted: l.flow.Tainted, FlowBy: l.flow.By, ResumeInjected: l.injected, Outside: l.outside,
 	}
 	fb, board := l.fb, l.board
 	inside := false // a state that was begun and must be done again from its loop top
@@ -529,6 +529,7 @@ func (l *level) restore(f Frames, i int) {
 	l.used = Usage{Input: x.In, Output: x.Out, Estimated: x.Estimated}
 	l.trace = slices.Clip(x.Trace)
 	l.injected = x.ResumeInjected
+	l.outside = x.Outside || len(x.ResumeInjected) > 0
 	for _, c := range x.Board {
 		v := c.Value
 		if !u.owned {

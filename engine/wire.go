@@ -220,6 +220,7 @@ func (a *Approval) Value() value.Value {
 		text := observation(x.Value.Value())
 		var s object
 		s.str("name", x.Name)
+		s.str("kind", x.Value.Value().Kind().String())
 		s.str("text", display.Approval(text))
 		s.int("characters", len([]rune(text)))
 		s.str("level", x.Value.Label().Level().String())
@@ -308,6 +309,7 @@ func (f *Frame) value() value.Value {
 		}
 		o.put("branches", value.FromList(out...))
 	}
+	o.put("outside", value.FromBool(f.Outside))
 	if f.ResumeInjected != nil {
 		o.put("resume_injected", stringList(f.ResumeInjected))
 	}
@@ -508,6 +510,7 @@ func (r *frameReader) read(innermost bool) Frame {
 	f.ReplyTo, f.HasReply = r.str("reply_to", false)
 	f.Ask, f.HasAsk = r.str("ask", false)
 	f.ResumeInjected, _ = r.keys("resume_injected")
+	f.Outside = r.flag("outside", true) // another writer's frames don't say
 	if a, ok := r.get("approval"); ok {
 		f.Approval = r.approval("approval", a)
 	}
@@ -548,9 +551,6 @@ func (r *frameReader) board(f *Frame, ctx value.Value) {
 	tainted, hasTainted := r.keys("tainted")
 	external, hasExternal := r.keys("external")
 	versions, _ := r.get("versions")
-	if !hasTainted {
-		external, hasExternal = nil, hasExternal && hasLabels
-	}
 	f.Board = make([]Cell, ctx.Len())
 	for i := range f.Board {
 		key := ctx.Key(i)

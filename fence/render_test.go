@@ -29,12 +29,12 @@ func nonces(words ...string) Nonces {
 	}
 }
 
-func text(s string) trust.Text { return trust.FromRaw(raw.Text{S: s}) }
+func text(s string) trust.Text { return trust.FromRaw(raw.Of(s)) }
 
 func outside(s string) trust.Data { return trust.External("web", s) }
 
 func authors(s string) trust.Data {
-	return trust.FromRawValue(raw.Text{S: "test"}, value.FromString(s)).Data(0)
+	return trust.FromRawValue(raw.Of("test"), value.FromString(s)).Data(0)
 }
 
 func doc(build func(d *Doc)) Doc {

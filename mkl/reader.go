@@ -130,7 +130,7 @@ func (r *reader) string(key string, n *yamltree.Node) (string, bool) {
 
 func (r *reader) prose(key string, n *yamltree.Node) (trust.Text, bool) {
 	s, ok := r.string(key, n)
-	return trust.FromRaw(raw.Text{S: s}), ok
+	return trust.FromRaw(raw.Of(s)), ok
 }
 
 func (r *reader) template(key string, n *yamltree.Node) *Template {
@@ -193,7 +193,7 @@ func (r *reader) value(n *yamltree.Node) trust.Value {
 // answers for the text, outside data when nobody does (TRUST.md §5).
 func (r *reader) literal(v value.Value) trust.Value {
 	if r.src.Authorship == AuthorshipOperator {
-		return trust.FromRawValue(raw.Text{S: r.src.Name}, v)
+		return trust.FromRawValue(raw.Of(r.src.Name), v)
 	}
 	return trust.NewValue(v, r.outside)
 }

@@ -68,7 +68,7 @@ func (t *Template) First() (path []string, ok bool) {
 // Anything else stays as written. It looks at each character once or twice,
 // whatever the text is, and the segments' texts joined are the text.
 func ScanTemplate(text string, a Authorship) Template {
-	t := Template{Source: trust.FromRaw(raw.Text{S: text}), Authorship: a}
+	t := Template{Source: trust.FromRaw(raw.Of(text)), Authorship: a}
 	literal := 0 // where the literal text not yet written begins
 	for at := 0; ; {
 		i := strings.Index(text[at:], "{{")
@@ -89,16 +89,16 @@ func ScanTemplate(text string, a Authorship) Template {
 			t.Segments = make([]Segment, 0, min(16, 1+2*strings.Count(text[open:], "{{")))
 		}
 		if literal < open {
-			t.Segments = append(t.Segments, Segment{Text: trust.FromRaw(raw.Text{S: text[literal:open]})})
+			t.Segments = append(t.Segments, Segment{Text: trust.FromRaw(raw.Of(text[literal:open]))})
 		}
 		t.Segments = append(t.Segments, Segment{
-			Text: trust.FromRaw(raw.Text{S: text[open:end]}),
+			Text: trust.FromRaw(raw.Of(text[open:end])),
 			Path: strings.Split(path, "."),
 		})
 		at, literal = end, end
 	}
 	if literal < len(text) {
-		t.Segments = append(t.Segments, Segment{Text: trust.FromRaw(raw.Text{S: text[literal:]})})
+		t.Segments = append(t.Segments, Segment{Text: trust.FromRaw(raw.Of(text[literal:]))})
 	}
 	return t
 }

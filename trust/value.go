@@ -18,14 +18,23 @@ type Value struct {
 // join, at most Model, and External when there are none.
 func NewValue(v value.Value, from ...Label) Value { return Value{v, joined(from)} }
 
-// FromRawValue is Author: v was read out of the author's document.
+// FromRawValue is Author: v was read out of the author's document. A document that
+// nobody made answers for nothing: v is External.
 func FromRawValue(document raw.Text, v value.Value) Value {
+	if !document.Made() {
+		return Value{v, Label{}}
+	}
 	return Value{v, Label{level: LevelAuthor}}
 }
 
 // FromRawLabel gives v exactly the label l. It is the door of trust/unchecked: the
 // importer of internal/raw answers for the label, and reason says why.
-func FromRawLabel(reason raw.Text, v value.Value, l Label) Value { return Value{v, l} }
+func FromRawLabel(reason raw.Text, v value.Value, l Label) Value {
+	if !reason.Made() {
+		return Value{v, l.Lowered(LevelExternal)}
+	}
+	return Value{v, l}
+}
 
 // Value is the value without its label.
 func (v Value) Value() value.Value { return v.v }
@@ -76,7 +85,7 @@ func (v Value) Author() (Text, bool) {
 		return Text{}, false
 	}
 	text, _ := v.v.Text(0)
-	return Text{raw.Text{S: text}}, true
+	return Text{text}, true
 }
 
 // Scalar is the value as a Scalar with its own label, when it is a number or a

@@ -22,7 +22,7 @@ func mustJSON(t testing.TB, s string) value.Value {
 	return v
 }
 
-func author(v value.Value) Value { return FromRawValue(raw.Text{S: "test"}, v) }
+func author(v value.Value) Value { return FromRawValue(raw.Of("test"), v) }
 
 // Whatever label they are given, public constructors give at most Model.
 func TestConstructorsAreCapped(t *testing.T) {
@@ -66,7 +66,7 @@ func TestLabelsOnlyGoDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		label := func(name string) Label { return anyLabel().Draw(t, name) }
 		l := label("l")
-		x := FromRawLabel(raw.Text{S: "test"}, v, l)
+		x := FromRawLabel(raw.Of("test"), v, l)
 		for i := rapid.IntRange(0, 6).Draw(t, "steps"); i > 0; i-- {
 			was := x.Label()
 			switch rapid.IntRange(0, 7).Draw(t, "step") {
@@ -234,13 +234,13 @@ func TestAuthorIsUncut(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	if got := Join(Const("a"), Text{}, FromRaw(raw.Text{S: "b"})); got.String() != "ab" || got.Len() != 2 {
+	if got := Join(Const("a"), Text{}, FromRaw(raw.Of("b"))); got.String() != "ab" || got.Len() != 2 {
 		t.Errorf("%q", got)
 	}
 	if got := Join(); got.Len() != 0 {
 		t.Errorf("%q", got)
 	}
-	if got := FromRaw(raw.Text{S: "a\xffb"}).String(); got != "a\uFFFDb" {
+	if got := FromRaw(raw.Of("a\xffb")).String(); got != "a\uFFFDb" {
 		t.Errorf("%q", got)
 	}
 }

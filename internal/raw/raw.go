@@ -7,16 +7,25 @@
 // The shortest correct use, in an importer that has just read a program a person
 // wrote:
 //
-//	t := trust.FromRaw(raw.Text{S: line})
+//	t := trust.FromRaw(raw.Of(line))
 package raw
 
 // Text is text that its importer answers for: it was read from a program, a
 // template or a registry that a person wrote, or vouched for with a reason.
+//
+// Its fields are unexported: neither a conversion nor a decoder can make one, in
+// a generic function that never names this package either. The zero Text was
+// made by nobody and answers for nothing.
 type Text struct {
-	// The unexported field is a wall. Without it a plain struct{ S string }{s},
-	// which needs no import of this package, would be assignable to Text, and
-	// trust.FromRaw would be open to everybody.
-	_ struct{}
-
-	S string
+	s    string
+	made bool
 }
+
+// Of is text that the caller answers for.
+func Of(s string) Text { return Text{s, true} }
+
+// String is the text.
+func (t Text) String() string { return t.s }
+
+// Made says whether Of made it.
+func (t Text) Made() bool { return t.made }

@@ -32,7 +32,7 @@ func answered(function string, reason constant) raw.Text {
 	if blank(string(reason)) {
 		panic("unchecked." + function + ": the reason is empty: write why nobody outside can have chosen this")
 	}
-	return raw.Text{S: string(reason)}
+	return raw.Of(string(reason))
 }
 
 func blank(reason string) bool { return strings.TrimSpace(reason) == "" }
@@ -40,7 +40,7 @@ func blank(reason string) bool { return strings.TrimSpace(reason) == "" }
 // Vouch makes text the author's own.
 func Vouch(text string, reason constant) trust.Text {
 	answered("Vouch", reason)
-	return trust.FromRaw(raw.Text{S: text})
+	return trust.FromRaw(raw.Of(text))
 }
 
 // VouchValue makes v Author, from origin.
@@ -60,13 +60,13 @@ func Declared(v value.Value, machine, key, reason string) (trust.Value, error) {
 	case blank(reason):
 		return trust.Value{}, fmt.Errorf("vouch for key %q of machine %q: expected a written reason, found none", key, machine)
 	}
-	return trust.FromRawValue(raw.Text{S: reason}, v).WithSources("vouch:" + machine + "/" + key), nil
+	return trust.FromRawValue(raw.Of(reason), v).WithSources("vouch:" + machine + "/" + key), nil
 }
 
 // Clock makes v Author, from host:clock. It is for what pinfold's own clock filled
 // in, which carries no instruction; a date that came in as an input is External.
 func Clock(v value.Value) trust.Value {
-	return trust.FromRawValue(raw.Text{S: "filled by pinfold's own clock"}, v).WithSources(ClockOrigin)
+	return trust.FromRawValue(raw.Of("filled by pinfold's own clock"), v).WithSources(ClockOrigin)
 }
 
 // Restore gives v exactly the label l, because a checkpoint recorded it. The caller
