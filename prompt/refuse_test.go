@@ -10,7 +10,7 @@ import (
 	"github.com/pinfold-dev/pinfold/trust"
 )
 
-func rawText(s string) raw.Text { return raw.Text{S: s} }
+func rawText(s string) raw.Text { return raw.Of(s) }
 
 // flat is the lines of a joined error.
 func flat(err error) []string {

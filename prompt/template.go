@@ -112,7 +112,7 @@ func (s source) parse() (*Template, error) {
 		}
 		for _, p := range sec.pieces {
 			if p.slot == "" {
-				doc.Text(trust.FromRaw(raw.Text{S: p.text}))
+				doc.Text(trust.FromRaw(raw.Of(p.text)))
 				continue
 			}
 			doc.Hole()
