@@ -1,12 +1,11 @@
 package checkpoint
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pinfold-dev/pinfold/engine"
 	"github.com/pinfold-dev/pinfold/policy"
+	"github.com/pinfold-dev/pinfold/trust/unchecked"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -132,35 +131,38 @@ func (t *Turn) value() value.Value {
 	return value.FromEntries(entries...)
 }
 
-// ErrFormat says that a document is no checkpoint of this format.
-var ErrFormat = errors.New("not a checkpoint (expected format 1)")
+// Error says why bytes are no checkpoint that can be resumed. The message is that
+// of LANGUAGE.md §18.1.
+type Error struct {
+	Message string
+	Err     error // of the JSON reader, or nil
+}
 
-// ErrNoFrames says that a checkpoint holds no run.
-var ErrNoFrames = errors.New("checkpoint has no frames")
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return e.Err }
 
 // Parse reads an envelope. Keys that it does not know are left behind. Its errors
-// are those of LANGUAGE.md §18.1, and engine.FrameError for what of a frame cannot
-// be read.
+// are *Error, and *engine.FrameError for what of a frame cannot be read.
 func Parse(b []byte) (*Envelope, error) {
 	doc, err := value.ParseJSON(b)
 	if err != nil {
-		return nil, fmt.Errorf("bad checkpoint: %w", err)
+		return nil, &Error{"bad checkpoint: " + err.Error(), err}
 	}
 	r := reader{v: doc}
 	if f, ok := doc.Get("format"); !ok || !value.Equal(f, value.FromInt(format)) {
-		return nil, ErrFormat
+		return nil, &Error{Message: "not a checkpoint (expected format 1)"}
 	}
 	for _, key := range []string{"machine", "machine_path", "machine_sha256"} {
 		if _, ok := doc.Get(key); !ok {
-			return nil, fmt.Errorf("checkpoint has no '%s'", key)
+			return nil, &Error{Message: "checkpoint has no '" + key + "'"}
 		}
 	}
 	frames, ok := doc.Get("frames")
 	switch {
 	case !ok:
-		return nil, errors.New("checkpoint has no 'frames'")
+		return nil, &Error{Message: "checkpoint has no 'frames'"}
 	case frames.Kind() == value.List && frames.Len() == 0:
-		return nil, ErrNoFrames
+		return nil, &Error{Message: "checkpoint has no frames"}
 	}
 	e := &Envelope{
 		Version: r.str("pinfold_version"), Created: r.str("created"), ID: r.str("id"), Run: r.str("run"),
@@ -208,7 +210,7 @@ func Parse(b []byte) (*Envelope, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if e.Frames, err = engine.FramesOf(frames); err != nil {
+	if e.Frames, err = engine.FramesOf(frames, unchecked.Believe("a checkpoint is the operator's own file: SECURITY.md, Limits")); err != nil {
 		return nil, err
 	}
 	if last := &e.Frames[len(e.Frames)-1]; e.Reason == "escalated" && !last.HasReply {
@@ -238,7 +240,7 @@ type reader struct {
 
 func (r *reader) bad(key, want string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("bad checkpoint: key '%s%s': expected %s", r.where, key, want)
+		r.err = &Error{Message: "bad checkpoint: key '" + r.where + key + "': expected " + want}
 	}
 }
 

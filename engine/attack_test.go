@@ -9,6 +9,7 @@ import (
 	"github.com/pinfold-dev/pinfold/mkl"
 	"github.com/pinfold-dev/pinfold/policy"
 	"github.com/pinfold-dev/pinfold/trust"
+	"github.com/pinfold-dev/pinfold/trust/unchecked"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -209,7 +210,7 @@ states:
 		t.Fatal(err)
 	}
 	obey(t, r, "text")
-	frames, err := engine.FramesOf(r.Snapshot().Frames.Value())
+	frames, err := engine.FramesOf(r.Snapshot().Frames.Value(), unchecked.Believe("a test's own frames"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func TestForeignFeedback(t *testing.T) {
 			f[0].Board[i].Value = p.Machine().Context[0].Value
 		}
 	}
-	frames, err := engine.FramesOf(f.Value())
+	frames, err := engine.FramesOf(f.Value(), unchecked.Believe("a test's own frames"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,5 +341,42 @@ func TestEqualLiteralKeepsSecrecy(t *testing.T) {
 	v, _ := r.Context().Get("mail")
 	if v.Label().Tainted() || !v.Label().Secrecy().Has("pii") {
 		t.Errorf("got %s", v.Label())
+	}
+}
+
+// Frames that nobody vouches for raise nothing.
+func TestFramesAreBelievedByName(t *testing.T) {
+	_, frames := suspended(t, "2", askOptions())
+	unbelieved, err := engine.FramesOf(frames.Value(), unchecked.Believed{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range unbelieved[0].Board {
+		if !c.Value.Label().External() {
+			t.Errorf("%s is %s", c.Key, c.Value.Label())
+		}
+	}
+}
+
+// Where labels and the lists disagree the least trusted reading holds, also when
+// one of the lists is missing.
+func TestExternalListAlone(t *testing.T) {
+	_, frames := suspended(t, "2", askOptions())
+	v := frames.Value().At(0)
+	var kept []value.Entry
+	for i := range v.Len() {
+		if v.Key(i) != "tainted" {
+			kept = append(kept, value.Entry{Key: v.Key(i), Value: v.At(i)})
+		}
+	}
+	v = value.FromEntries(kept...).With("external", value.FromList(value.FromString("approval")))
+	got, err := engine.FramesOf(value.FromList(v), unchecked.Believe("a test's own frames"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got[0].Board {
+		if c.Key == "approval" && !c.Value.Label().External() {
+			t.Errorf("approval is %s", c.Value.Label())
+		}
 	}
 }

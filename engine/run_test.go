@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/engine/enginetest"
 	"github.com/pinfold-dev/pinfold/policy"
 	"github.com/pinfold-dev/pinfold/trust"
+	"github.com/pinfold-dev/pinfold/trust/unchecked"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -206,7 +207,7 @@ states:
 		}
 		if r.Ready().Outcome == nil {
 			snap := r.Snapshot()
-			frames, err := engine.FramesOf(snap.Frames.Value())
+			frames, err := engine.FramesOf(snap.Frames.Value(), unchecked.Believe("a test's own frames"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,7 +369,7 @@ func suspended(t *testing.T, verdict string, o engine.Options) (*engine.Run, eng
 			t.Fatal(err)
 		}
 	}
-	frames, err := engine.FramesOf(r.Snapshot().Frames.Value())
+	frames, err := engine.FramesOf(r.Snapshot().Frames.Value(), unchecked.Believe("a test's own frames"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -513,7 +514,7 @@ func TestFramesFailSafe(t *testing.T) {
 	_, frames := suspended(t, "2", askOptions())
 	whole := frames.Value().At(0)
 	read := func(change func(value.Value) value.Value) (engine.Frame, error) {
-		f, err := engine.FramesOf(value.FromList(change(whole)))
+		f, err := engine.FramesOf(value.FromList(change(whole)), unchecked.Believe("a test's own frames"))
 		if err != nil {
 			return engine.Frame{}, err
 		}

@@ -366,18 +366,20 @@ func (e *FrameError) Error() string {
 }
 
 // FramesOf reads the wire form. What is missing is read the fail-safe way of
-// LANGUAGE.md §18.2; what cannot be read is a FrameError.
-func FramesOf(v value.Value) (Frames, error) {
-	return framesOf(v, 0, 0)
+// LANGUAGE.md §18.2; what cannot be read is a FrameError. Labels stand as they were
+// recorded only when the caller believes the document; under the zero Believed every
+// key is External.
+func FramesOf(v value.Value, by unchecked.Believed) (Frames, error) {
+	return framesOf(v, by, 0, 0)
 }
 
-func framesOf(v value.Value, first, nested int) (Frames, error) {
+func framesOf(v value.Value, by unchecked.Believed, first, nested int) (Frames, error) {
 	if v.Kind() != value.List || nested > maxDepth+1 {
 		return nil, &FrameError{first, "frames", "a list"}
 	}
 	out := make(Frames, v.Len())
 	for i := range out {
-		r := frameReader{v: v.At(i), frame: first + i, nested: nested}
+		r := frameReader{v: v.At(i), by: by, frame: first + i, nested: nested}
 		out[i] = r.read(i == len(out)-1)
 		if r.err != nil {
 			return nil, r.err
@@ -388,6 +390,7 @@ func framesOf(v value.Value, first, nested int) (Frames, error) {
 
 type frameReader struct {
 	v      value.Value
+	by     unchecked.Believed
 	frame  int
 	nested int
 	err    error
@@ -587,13 +590,16 @@ func (r *frameReader) board(f *Frame, ctx value.Value) {
 				c.Version = uint32(n)
 			}
 		}
+		if !r.by.Made() {
+			label = label.Lowered(trust.LevelExternal)
+		}
 		c.Value = unchecked.Restore(ctx.At(i), label, "a checkpoint frame recorded this label")
 		f.Board[i] = c
 	}
 }
 
 func (r *frameReader) branch(v value.Value) BranchFrame {
-	sub := frameReader{v: v, frame: r.frame, nested: r.nested}
+	sub := frameReader{v: v, by: r.by, frame: r.frame, nested: r.nested}
 	b := BranchFrame{Index: sub.int("index"), Done: sub.flag("done", false)}
 	if out, ok := v.Get("output"); ok && b.Done {
 		l, _ := v.Get("label")
@@ -615,7 +621,7 @@ func (r *frameReader) branch(v value.Value) BranchFrame {
 		b.Approval = sub.approval("branches.approval", a)
 	}
 	if f, ok := sub.get("frames"); ok && sub.err == nil {
-		b.Frames, sub.err = framesOf(f, r.frame+1, r.nested+1)
+		b.Frames, sub.err = framesOf(f, r.by, r.frame+1, r.nested+1)
 	}
 	if r.err == nil {
 		r.err = sub.err
@@ -624,7 +630,7 @@ func (r *frameReader) branch(v value.Value) BranchFrame {
 }
 
 func (r *frameReader) approval(key string, v value.Value) *Approval {
-	sub := frameReader{v: v, frame: r.frame}
+	sub := frameReader{v: v, by: r.by, frame: r.frame}
 	a := &Approval{Branch: -1}
 	a.ID, _ = sub.str("id", true)
 	a.Expires, _ = sub.str("expires", true)
@@ -639,7 +645,11 @@ func (r *frameReader) approval(key string, v value.Value) *Approval {
 	labels, _ := v.Get("labels")
 	for i := range args.Len() {
 		l, _ := labels.Get(args.Key(i))
-		a.Args = append(a.Args, Arg{args.Key(i), unchecked.Restore(args.At(i), trust.LabelOf(l), "an approval in a checkpoint recorded this label; the call itself is resolved anew")})
+		label := trust.LabelOf(l)
+		if !r.by.Made() {
+			label = label.Lowered(trust.LevelExternal)
+		}
+		a.Args = append(a.Args, Arg{args.Key(i), unchecked.Restore(args.At(i), label, "an approval in a checkpoint recorded this label; the call itself is resolved anew")})
 	}
 	if rules, ok := sub.list("rules"); ok {
 		for i := range rules.Len() {

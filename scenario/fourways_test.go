@@ -9,6 +9,7 @@ import (
 
 	"github.com/pinfold-dev/pinfold/engine"
 	"github.com/pinfold-dev/pinfold/run"
+	"github.com/pinfold-dev/pinfold/trust/unchecked"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -177,7 +178,7 @@ func (c *Case) resumedEverywhere(t *testing.T) (*run.Result, int) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			frames, err := engine.FramesOf(parked)
+			frames, err := engine.FramesOf(parked, unchecked.Believe("a test's own frames"))
 			if err != nil {
 				t.Fatal(err)
 			}
