@@ -141,12 +141,4 @@ func pending(f engine.Frames, out []engine.Approval) []engine.Approval {
 
 // Expired are the ids of the pending approvals whose time is over at now. One
 // whose time cannot be read is over.
-func (e *Envelope) Expired(now time.Time) []string {
-	var ids []string
-	for _, a := range e.Pending() {
-		if until, err := time.Parse(time.RFC3339, a.Expires); err != nil || !now.Before(until) {
-			ids = append(ids, a.ID)
-		}
-	}
-	return ids
-}
+func (e *Envelope) Expired(now time.Time) []string { return e.Frames.Expired(now) }

@@ -21,10 +21,25 @@ func Project(machine, dir string) string {
 		return dir
 	}
 	d := filepath.Dir(machine)
-	if filepath.Base(d) == "machines" {
+	switch abs, err := filepath.Abs(d); {
+	case filepath.Base(d) == "machines":
 		return filepath.Dir(d)
+	case err == nil && filepath.Base(abs) == "machines":
+		return filepath.Join(d, "..") // named from inside it, as m.mkl or ./m.mkl
 	}
 	return d
+}
+
+// ProjectFiles are the names of a project's configuration, from its directory; the
+// first that is there is looked at.
+func ProjectFiles() []string {
+	return []string{"pinfold.yaml", filepath.Join("config", "pinfold.yaml"), filepath.Join("config", "runtime.yaml")}
+}
+
+// Check reads a configuration and says what is wrong with it: a *FileError, or nil.
+func Check(path string, content []byte) error {
+	_, err := read(path, content)
+	return err
 }
 
 // discovery is the winning file, and a project file that nobody accepted.
@@ -65,7 +80,7 @@ func discover(sys System, req Request) (discovery, error) {
 	}
 
 	project := Project(req.Machine, req.Dir)
-	for _, name := range []string{"pinfold.yaml", filepath.Join("config", "pinfold.yaml"), filepath.Join("config", "runtime.yaml")} {
+	for _, name := range ProjectFiles() {
 		path := filepath.Join(project, name)
 		ok, err := take(LayerProject, path)
 		if err != nil {

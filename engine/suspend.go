@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pinfold-dev/pinfold/policy"
 	"github.com/pinfold-dev/pinfold/trust"
@@ -432,6 +433,30 @@ func (f Frames) pendingIDs(out []string) []string {
 				out = append(out, b.Approval.ID)
 			}
 			out = b.Frames.pendingIDs(out)
+		}
+	}
+	return out
+}
+
+// Expired lists the ids of pending approvals that were good until before at. One
+// whose time cannot be read is over.
+func (f Frames) Expired(at time.Time) []string {
+	var out []string
+	over := func(a *Approval) {
+		if until, err := time.Parse(time.RFC3339, a.Expires); err != nil || !at.Before(until) {
+			out = append(out, a.ID)
+		}
+	}
+	for i := range f {
+		if f[i].Approval != nil {
+			over(f[i].Approval)
+		}
+		for j := range f[i].Branches {
+			b := &f[i].Branches[j]
+			if b.Approval != nil {
+				over(b.Approval)
+			}
+			out = append(out, b.Frames.Expired(at)...)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package fence
 
 import (
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/pinfold-dev/pinfold/tokens"
@@ -115,7 +116,11 @@ func tailBytes(s string, n int) int {
 }
 
 func headRunes(s string, n int) int {
-	for i := 0; i < len(s); i++ {
+	i := 0
+	for ; n >= wide && i+wide <= len(s); i += wide {
+		n -= startsIn(s[i : i+wide])
+	}
+	for ; i < len(s); i++ {
 		if utf8.RuneStart(s[i]) {
 			if n == 0 {
 				return i
@@ -128,11 +133,35 @@ func headRunes(s string, n int) int {
 
 func tailRunes(s string, n int) int {
 	i := len(s)
+	for ; n > wide && i >= wide; i -= wide {
+		n -= startsIn(s[i-wide : i])
+	}
 	for ; n > 0 && i > 0; n-- {
 		for i--; i > 0 && !utf8.RuneStart(s[i]); i-- {
 		}
 	}
 	return i
+}
+
+// wide is how many bytes are looked at together where there is much to count.
+const wide = 32
+
+// startsIn is how many of wide bytes begin a character.
+func startsIn(s string) int {
+	a, b, c, d := word(s), word(s[8:]), word(s[16:]), word(s[24:])
+	const high = 0x8080808080808080
+	if (a|b|c|d)&high == 0 {
+		return wide
+	}
+	rest := func(w uint64) int { return bits.OnesCount64(w & (^w << 1) & high) } // 10xxxxxx
+	return wide - rest(a) - rest(b) - rest(c) - rest(d)
+}
+
+// word is eight bytes: the compiler makes one load of it.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // fitTokens looks for the longest cut that fits. Estimates do not add up: a word cut

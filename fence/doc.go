@@ -63,13 +63,16 @@ func (d *Doc) Grow(spans, parts int) {
 
 // move gives d an array of its own with the given capacity.
 func (d *Doc) move(capacity int) {
-	n := max(len(d.spans), 1)
+	n, stale := max(len(d.spans), 1), d.stale()
 	spans := make([]span, n, capacity)
 	spans[0].n = uint32(n)
 	if n > 1 {
 		copy(spans[1:], d.spans[1:]) // not the header: a copy of d may be claiming there
 	}
 	d.spans, d.gen = spans, 0
+	if stale {
+		d.gen++ // what it holds is not its own: that does not pass with a new array
+	}
 	d.data = d.data[:len(d.data):len(d.data)]
 	d.parts = d.parts[:len(d.parts):len(d.parts)]
 	d.fills = d.fills[:len(d.fills):len(d.fills)]
@@ -77,15 +80,12 @@ func (d *Doc) move(capacity int) {
 
 // claim returns n new slots at the end of d.
 func (d *Doc) claim(n int) []span {
-	old, stale := len(d.spans), d.stale()
-	if old == 0 || old+n > cap(d.spans) || stale ||
+	old := len(d.spans)
+	if old == 0 || old+n > cap(d.spans) || d.stale() ||
 		!atomic.CompareAndSwapUint32(&d.spans[0].n, uint32(old), uint32(old+n)) {
 		old = max(old, 1)
 		d.move(max(2*old, old+n, 8))
 		d.spans[0].n = uint32(old + n)
-		if stale {
-			d.gen++ // what it holds is not its own: that does not pass with a new array
-		}
 	}
 	d.spans = d.spans[:old+n]
 	return d.spans[old:]

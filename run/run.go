@@ -32,6 +32,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pinfold-dev/pinfold/engine"
@@ -130,12 +131,18 @@ func Start(p *engine.Program, in engine.Inputs, c *Config) (*engine.Run, error) 
 }
 
 // Resume makes the run that goes on from frames, with c.Options in the place of
-// o.Options. Drive it with the same c.
+// o.Options and the approvals whose time is over added to o.Expired. Drive it with
+// the same c.
 func Resume(p *engine.Program, f engine.Frames, o engine.ResumeOptions, c *Config) (*engine.Run, error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
 	o.Options = c.Options
+	now := time.Now
+	if c.Clock != nil {
+		now = c.Clock
+	}
+	o.Expired = append(slices.Clone(o.Expired), f.Expired(now())...)
 	r, err := engine.Resume(p, f, o)
 	if err != nil {
 		return nil, fmt.Errorf("resuming the run: %w", err)

@@ -87,7 +87,7 @@ func Run(ctx context.Context, env Env) (code int) {
 		if x := recover(); x != nil {
 			f := failure{code: "unexpected-error", message: fmt.Sprint("internal error: ", x), hint: "this is a fault of pinfold; PINFOLD_DEBUG=1 shows where"}
 			if v, _ := a.sys.Env("DEBUG"); v == "1" {
-				f.hint = string(debug.Stack())
+				f.stack = string(debug.Stack())
 			}
 			code = a.fail(&f)
 		}
@@ -105,16 +105,21 @@ type app struct {
 	out     stream
 	err     stream
 	log     *slog.Logger
+	driver  string // this process's name in claims
 }
 
 // grammar is the command line.
 type grammar struct {
-	Format   string `enum:"auto,text,json" default:"auto" help:"Output: auto, text or json. auto is json for run when stdout is no terminal, else text."`
+	Format   string `enum:"auto,text,json" default:"auto" help:"Output: auto, text or json. auto is json for run and resume when stdout is no terminal, else text."`
 	Color    string `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never (NO_COLOR is honoured)."`
 	LogLevel string `enum:",debug,info,warning,error" default:"" placeholder:"LEVEL" help:"debug, info, warning or error; logs are lines on stderr."`
 	Show     bool   `name:"version" help:"Print the version."`
 
 	Run         runCmd         `cmd:"" help:"Run a machine."`
+	Resume      resumeCmd      `cmd:"" help:"Go on with a suspended or interrupted run."`
+	Runs        runsCmd        `cmd:"" help:"List the runs that are kept."`
+	Approvals   approvalsCmd   `cmd:"" help:"Show and answer what runs wait for."`
+	Trust       trustCmd       `cmd:"" help:"Accept a project's configuration or a machine as your own, until it changes."`
 	Check       checkCmd       `cmd:"" help:"Check machines: errors and warnings."`
 	Lint        lintCmd        `cmd:"" help:"Check machines and report what is probably not meant."`
 	Fmt         fmtCmd         `cmd:"" help:"Print machines in the standard layout, or rewrite them."`
@@ -244,7 +249,7 @@ func (a *app) json() bool {
 	case "text":
 		return false
 	}
-	return a.command == "run" && !a.out.terminal
+	return (a.command == "run" || a.command == "resume") && !a.out.terminal
 }
 
 func isTerminal(w any) bool {

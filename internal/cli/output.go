@@ -88,6 +88,7 @@ type failure struct {
 	message string
 	path    string
 	hint    string
+	stack   string       // PINFOLD_DEBUG: of an error of ours
 	also    []diagnostic // what stands behind it, in order
 }
 
@@ -116,7 +117,10 @@ func (a *app) fail(f *failure) int {
 	}
 	a.err.print(a.err.paint("ERROR"), " ", a.err.safe(where(f.path, f.message)), "\n")
 	if f.hint != "" {
-		a.err.print("  hint: ", a.err.block(f.hint), "\n")
+		a.err.print("  hint: ", a.err.safe(f.hint), "\n")
+	}
+	if f.stack != "" {
+		a.err.print(a.err.block(f.stack), "\n")
 	}
 	for _, d := range f.also {
 		a.err.print("  ", d.severity, ": ", a.err.safe(where(d.path, d.message)), "\n")

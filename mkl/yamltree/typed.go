@@ -2,6 +2,7 @@ package yamltree
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -170,6 +171,8 @@ func (n *Node) core() (value.Value, value.Kind, *Error) {
 		return value.Value{}, value.String, nil
 	}
 	switch {
+	case len(s) > value.MaxDigits && (isDecimal(s) || isOctal(s) || isHex(s)):
+		return value.Value{}, value.Int, &Error{"MK108", n.Line, n.Column, fmt.Sprintf("‹%s› is an integer of more than %d digits", clip(s), value.MaxDigits)}
 	case isDecimal(s):
 		return integer(s, 10), value.Int, nil
 	case isOctal(s):
