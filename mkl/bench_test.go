@@ -68,6 +68,6 @@ func BenchmarkScanTemplate(b *testing.B) {
 	const text = "The task is {{task.body}}.\nWhat was written before is {{ o }}.\nWrite the next part of the report, and nothing else."
 	b.ReportAllocs()
 	for b.Loop() {
-		ScanTemplate(text, AuthorshipOperator)
+		scanTemplate(text, AuthorshipOperator)
 	}
 }

@@ -43,16 +43,3 @@ func ExampleParse_errors() {
 	//   hint: did you mean ‹budget›?
 	// MK211 4:9 states is empty: expected at least one state
 }
-
-func ExampleScanTemplate() {
-	t := mkl.ScanTemplate("Dear {{ user.name }}, {{{n}}} of {{a-b}}", mkl.AuthorshipOperator)
-	for _, s := range t.Segments {
-		fmt.Printf("%q %q\n", s.Text, s.Path)
-	}
-	// Output:
-	// "Dear " []
-	// "{{ user.name }}" ["user" "name"]
-	// ", {" []
-	// "{{n}}" ["n"]
-	// "} of {{a-b}}" []
-}

@@ -138,7 +138,7 @@ func (r *reader) template(key string, n *yamltree.Node) *Template {
 	if !ok {
 		return nil
 	}
-	t := ScanTemplate(s, r.src.Authorship)
+	t := scanTemplate(s, r.src.Authorship)
 	t.Pos = pos(n)
 	return &t
 }
@@ -317,7 +317,7 @@ func (r *reader) bindings(key string, n *yamltree.Node, templates bool) []Bindin
 		b := &out[i]
 		*b = Binding{Key: r.key(k), Value: r.value(v), Pos: pos(k), ValuePos: pos(v)}
 		if s, ok := b.Value.Value().AsString(); ok && templates {
-			t := ScanTemplate(s, r.src.Authorship)
+			t := scanTemplate(s, r.src.Authorship)
 			t.Pos = pos(v)
 			b.Template = &t
 		}

@@ -63,11 +63,11 @@ func (t *Template) First() (path []string, ok bool) {
 	return nil, false
 }
 
-// ScanTemplate scans text of the author's document for placeholders: {{, any
+// scanTemplate scans text of the author's document for placeholders: {{, any
 // white space, a path of Unicode letters, numbers, _ and ., any white space, }}.
 // Anything else stays as written. It looks at each character once or twice,
 // whatever the text is, and the segments' texts joined are the text.
-func ScanTemplate(text string, a Authorship) Template {
+func scanTemplate(text string, a Authorship) Template {
 	t := Template{Source: trust.FromRaw(raw.Of(text)), Authorship: a}
 	literal := 0 // where the literal text not yet written begins
 	for at := 0; ; {

@@ -57,7 +57,7 @@ func TestScanTemplate(t *testing.T) {
 		{"{total} {{S::}} $1", `"{total} {{S::}} $1"`},
 	} {
 		for _, a := range []Authorship{AuthorshipModel, AuthorshipOperator} {
-			got := ScanTemplate(c.src, a)
+			got := scanTemplate(c.src, a)
 			if s := segments(got); s != c.want {
 				t.Errorf("%q: got %s, want %s", c.src, s, c.want)
 			}
@@ -80,7 +80,7 @@ func TestSingleAndFirst(t *testing.T) {
 		{"  ", "", ""},
 		{"", "", ""},
 	} {
-		tpl := ScanTemplate(c.src, AuthorshipOperator)
+		tpl := scanTemplate(c.src, AuthorshipOperator)
 		single, ok := tpl.Single()
 		if got := strings.Join(single, "."); got != c.single || ok != (c.single != "") {
 			t.Errorf("%q: single %q, %v", c.src, got, ok)
@@ -101,7 +101,7 @@ func TestSingleAndFirst(t *testing.T) {
 
 // scanned checks what holds for every template.
 func scanned(t interface{ Fatalf(string, ...any) }, src string) {
-	tpl := ScanTemplate(src, AuthorshipOperator)
+	tpl := scanTemplate(src, AuthorshipOperator)
 	if !utf8.ValidString(src) {
 		return // no document holds it, and a trust.Text does not either
 	}
@@ -122,7 +122,7 @@ func scanned(t interface{ Fatalf(string, ...any) }, src string) {
 		if !strings.HasPrefix(text, "{{") || !strings.HasSuffix(text, "}}") || strings.TrimSpace(inner) != strings.Join(s.Path, ".") || strings.ContainsAny(inner, "{}") {
 			t.Fatalf("%q: %q is no placeholder of %q", src, text, s.Path)
 		}
-		if again := ScanTemplate(text, AuthorshipOperator); len(again.Segments) != 1 || again.Segments[0].Path == nil {
+		if again := scanTemplate(text, AuthorshipOperator); len(again.Segments) != 1 || again.Segments[0].Path == nil {
 			t.Fatalf("%q: %q scans as %s", src, text, segments(again))
 		}
 	}
@@ -144,13 +144,13 @@ func TestScanTemplateLinear(t *testing.T) {
 	for _, part := range []string{"{", "{{", "{{ ", "{{a", "{{ a ", "{{a.", "{{\u2003", "{{a}", "{{a}}", "}}{{"} {
 		src := strings.Repeat(part, size/len(part))
 		start := time.Now()
-		ScanTemplate(src, AuthorshipOperator)
+		scanTemplate(src, AuthorshipOperator)
 		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("%q: %v", part, d)
 		}
 		long := "{{" + strings.Repeat(strings.TrimLeft(part, "{"), size/len(part))
 		start = time.Now()
-		ScanTemplate(long, AuthorshipOperator)
+		scanTemplate(long, AuthorshipOperator)
 		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("one {{ and %q: %v", part, d)
 		}
