@@ -141,3 +141,23 @@ func skipSpace(text string, i int) int {
 	}
 	return i
 }
+
+// Placeholder is a placeholder found in a text: the path it leads to and how it is
+// written.
+type Placeholder struct {
+	Path    []string
+	Written string
+}
+
+// Placeholders finds the placeholders of any text, for those who only look. It makes
+// no template and nothing that is the author's own.
+func Placeholders(text string) []Placeholder {
+	t := scanTemplate(text, AuthorshipModel)
+	var out []Placeholder
+	for i := range t.Segments {
+		if s := &t.Segments[i]; s.Path != nil {
+			out = append(out, Placeholder{s.Path, s.Text.String()})
+		}
+	}
+	return out
+}

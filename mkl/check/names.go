@@ -53,8 +53,10 @@ func (a *analysis) fromText(list []mention, s *mkl.State, key, text string) []me
 	if !strings.Contains(text, "{{") {
 		return list
 	}
-	t := mkl.ScanTemplate(text, a.m.Authorship)
-	return (&mention{key: key, pos: at(s, key), bound: fan(s)}).each(list, &t)
+	for _, p := range mkl.Placeholders(text) {
+		list = append(list, mention{key: key, pos: at(s, key), bound: fan(s), path: p.Path})
+	}
+	return list
 }
 
 // each adds the placeholders of a template to a list, each like m.
@@ -239,11 +241,8 @@ func (a *analysis) nested(v value.Value) (way, text string, ok bool) {
 		if !strings.Contains(text, "{{") {
 			return "", "", false
 		}
-		t := mkl.ScanTemplate(text, a.m.Authorship)
-		for i := range t.Segments {
-			if t.Segments[i].Path != nil {
-				return "", t.Segments[i].Text.String(), true
-			}
+		if ps := mkl.Placeholders(text); len(ps) > 0 {
+			return "", ps[0].Written, true
 		}
 	case value.List:
 		for i := range v.Len() {
