@@ -372,7 +372,11 @@ func embedGlobal(v ssa.Value) *ssa.Global {
 
 // texts resolves a value to the constant texts it can be: constants, embedded
 // files, functions that return one.
-func (a *Analysis) texts(v ssa.Value, c *ctx) ([]string, bool) {
+func (a *Analysis) texts(v ssa.Value, c *ctx) ([]string, bool) { return a.textsFrom(v, c, 0) }
+
+// textsFrom counts the hops across concatenations too: s += x in a loop is a
+// circle of them.
+func (a *Analysis) textsFrom(v ssa.Value, c *ctx, hops int) ([]string, bool) {
 	var out []string
 	ok := true
 	seen := map[ssa.Value]bool{}
@@ -393,8 +397,8 @@ func (a *Analysis) texts(v ssa.Value, c *ctx) ([]string, bool) {
 		switch x := v.(type) {
 		case *ssa.BinOp:
 			if x.Op == token.ADD {
-				l, lok := a.texts(x.X, c)
-				r, rok := a.texts(x.Y, c)
+				l, lok := a.textsFrom(x.X, c, depth+1)
+				r, rok := a.textsFrom(x.Y, c, depth+1)
 				if len(l) == 0 {
 					l = []string{" ? "}
 				}
@@ -536,6 +540,6 @@ func (a *Analysis) texts(v ssa.Value, c *ctx) ([]string, bool) {
 			ok = false
 		}
 	}
-	from(v, c, 0)
+	from(v, c, hops)
 	return out, ok && len(out) > 0
 }

@@ -6,6 +6,7 @@ package cases
 import (
 	"bytes"
 	"crypto/rand"
+	"database/sql"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -291,4 +292,21 @@ func parts(w http.ResponseWriter, r *http.Request) {
 			openai.UserMessage("I " + p.url) // slot user:http-request
 		}
 	}
+}
+
+// Text that grows in a loop is a circle of concatenations: as a query, as a
+// template, as a prompt.
+func loops(db *sql.DB, r *http.Request) {
+	q := "SELECT title FROM articles WHERE 1 = 1"
+	t := "{{.Title}}"
+	for _, w := range r.Form["w"] {
+		q = q + " AND word <> ?"
+		t = "(" + t + ")" + w
+	}
+	var title string
+	db.QueryRow(q).Scan(&title)
+	openai.UserMessage("T " + title) // slot sql:column
+	var b strings.Builder
+	template.Must(template.New("x").Parse(t)).Execute(&b, page{Title: "fixed"}) // slot unknown:template
+	openai.UserMessage(b.String())
 }
