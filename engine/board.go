@@ -30,14 +30,26 @@ type smallBoard struct {
 	order [8]int32
 }
 
+// tinyBoard likewise.
+type tinyBoard struct {
+	board
+	cells [4]cell
+	order [4]int32
+}
+
 func newBoard(syms *symbols) *board {
-	n := len(syms.names)
-	if n > 8 {
+	switch n := len(syms.names); {
+	case n <= 4:
+		s := new(tinyBoard)
+		s.board = board{syms: syms, cells: s.cells[:n], order: s.order[:0]}
+		return &s.board
+	case n <= 8:
+		s := new(smallBoard)
+		s.board = board{syms: syms, cells: s.cells[:n], order: s.order[:0]}
+		return &s.board
+	default:
 		return &board{syms: syms, cells: make([]cell, n), order: make([]int32, 0, n)}
 	}
-	s := new(smallBoard)
-	s.board = board{syms: syms, cells: s.cells[:n], order: s.order[:0]}
-	return &s.board
 }
 
 // renew is an empty board for another run, in b's arrays where nobody else holds them.

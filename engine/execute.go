@@ -537,7 +537,7 @@ func (l *level) child(e *entry, b *branch, u *unit) *level {
 func (l *level) childEnded(c *level) {
 	b := &l.e.br[c.slot]
 	b.usage = c.total()
-	b.sub, b.hasSub = c.trace, true
+	b.sub, b.hasSub = c.trace.all(), true
 	end := c.end
 	if c.outside {
 		l.outside = true

@@ -60,7 +60,7 @@ func (l *level) fork(r *Run, parent *level, moved map[*level]*level) *level {
 	c.r, c.parent = r, parent
 	l.board.freeze()
 	c.visits, c.entered, c.repairs = slices.Clone(l.visits), slices.Clone(l.entered), slices.Clone(l.repairs)
-	c.trace = slices.Clip(l.trace)
+	c.trace = l.trace.fork()
 	if l.e == nil {
 		return &c
 	}

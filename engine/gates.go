@@ -309,15 +309,12 @@ func (l *level) mark() *Marks {
 func (l *level) record(g *gate, via Via, pol string) {
 	e := l.e
 	p := &e.pick
-	if l.trace == nil {
-		l.trace = make([]TraceStep, 0, 4)
-	}
-	l.trace = append(l.trace, TraceStep{
+	st := l.trace.add()
+	*st = TraceStep{
 		State: e.s.id, Tier: e.s.traced, Step: l.steps,
 		Cost: e.cost, Policy: pol, GateVia: via, Judge: p.model, Marks: e.marks,
 		DecisionTainted: e.tainted, UntrustedControlFlow: e.untrusted,
-	})
-	st := &l.trace[len(l.trace)-1]
+	}
 	if p.none > 0 || p.method != "" || p.fallback || p.forced || e.truncated {
 		st.Detail = &Detail{
 			Truncated: e.truncated, FinishReason: e.finish,

@@ -38,7 +38,7 @@ type level struct {
 	repairs []int32 // left, by repair slot; nil: all full
 	fb      feedback
 	flow    policy.Flow
-	trace   []TraceStep
+	trace   steps
 	e       *entry
 
 	reenter bool // resumed inside its state: neither counted nor checked again

@@ -359,7 +359,7 @@ func (r *Run) Usage() Usage { return r.top.total() }
 
 // Steps, Trace and Context are the top level's.
 func (r *Run) Steps() int         { return r.top.steps }
-func (r *Run) Trace() []TraceStep { return r.top.trace }
+func (r *Run) Trace() []TraceStep { return r.top.trace.all() }
 func (r *Run) Context() View {
 	r.top.board.freeze()
 	return View{r.top.board}

@@ -167,7 +167,7 @@ func (l *level) frame() Frame {
 	f := Frame{
 		Machine: l.u.m.Name, State: l.u.states[l.cur].id,
 		Steps: l.steps, In: l.used.Input, Out: l.used.Output, Estimated: l.used.Estimated,
-		Trace: slices.Clip(l.trace), Entered: l.reenter,
+		Trace: l.trace.all(), Entered: l.reenter,
 		FlowTainted: l.flow.Tainted, FlowBy: l.flow.By, ResumeInjected: l.injected, Outside: l.outside,
 	}
 	fb, board := l.fb, l.board
@@ -552,7 +552,7 @@ func (l *level) restore(f Frames, i int) {
 	l.reenter = x.Entered
 	l.steps = x.Steps
 	l.used = Usage{Input: x.In, Output: x.Out, Estimated: x.Estimated}
-	l.trace = slices.Clip(x.Trace)
+	l.trace = stepsOf(x.Trace)
 	l.injected = x.ResumeInjected
 	l.outside = x.Outside || len(x.ResumeInjected) > 0
 	for _, c := range x.Board {
