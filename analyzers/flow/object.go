@@ -388,6 +388,7 @@ func (w *walker) out(it item, o outCall, k fieldKey, c *ctx) bool {
 		return false
 	}
 	if r.flows {
+		it.flags |= fStored // how a document was put together is not how the prompt was
 		w.flowsFrom(it, o.call, r.from, c)
 		return true
 	}

@@ -48,6 +48,9 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 		if n == nil || n.Obj().Pkg() == nil {
 			return
 		}
+		if a.inReply(fa.X) {
+			return
+		}
 		listed := n.Obj().Pkg() != home // a client library's own code makes and merges messages: its callers are the sinks
 		st, ok := n.Underlying().(*types.Struct)
 		if !ok {
@@ -108,6 +111,21 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 			vals = all[len(all)-1:] // a release that takes fewer arguments
 		}
 		add(i.Pos(), fn.Pkg().Name()+"."+funcKey(fn), roleName(role), vals...)
+	}
+}
+
+// inReply reports whether an address lies inside a value of a type that comes from
+// outside: a message that is built into a reply is a reply.
+func (a *Analysis) inReply(v ssa.Value) bool {
+	for {
+		fa, ok := v.(*ssa.FieldAddr)
+		if !ok {
+			return false
+		}
+		if r, ok := a.table.named("type", fa.X.Type()); ok && r.class.Trust() == Untrusted {
+			return true
+		}
+		v = fa.X
 	}
 }
 

@@ -240,12 +240,10 @@ func (w *walker) step(it item) {
 			return
 		}
 	}
-	if r, ok := a.table.named("type", v.Type()); ok {
-		if _, isAlloc := v.(*ssa.Alloc); !isAlloc || it.path != nil {
-			if c, isCall := v.(*ssa.Call); !isCall || len(a.callees[c]) == 0 {
-				w.classified(it, r.class, describe(v), posOf(v))
-				return
-			}
+	if r, ok := a.table.named("type", v.Type()); ok && !madeHere(v) {
+		if c, isCall := v.(*ssa.Call); !isCall || len(a.callees[c]) == 0 {
+			w.classified(it, r.class, describe(v), posOf(v))
+			return
 		}
 	}
 	switch x := v.(type) {
@@ -259,7 +257,12 @@ func (w *walker) step(it item) {
 		w.writes(it, x)
 		w.freeVar(it, x)
 	case *ssa.Alloc:
-		if !w.writes(it, x) && path != nil && path.f >= 0 {
+		if w.writes(it, x) {
+			return
+		}
+		if r, ok := a.table.named("type", x.Type()); ok && path != nil {
+			w.classified(it, r.class, describe(x), posOf(x))
+		} else if path != nil && path.f >= 0 {
 			w.field(it, key(x, path.f), path.next, false)
 		}
 	case *ssa.Global:
@@ -386,6 +389,16 @@ func (w *walker) standard(it item) bool {
 	return true
 }
 
+// madeHere reports whether v is a local variable or a literal, or a load of one:
+// what its fields hold is what was stored to them, whatever the type is known for.
+func madeHere(v ssa.Value) bool {
+	if u, ok := v.(*ssa.UnOp); ok && u.Op == token.MUL {
+		v = u.X
+	}
+	_, ok := v.(*ssa.Alloc)
+	return ok
+}
+
 func isRef(t types.Type) bool {
 	switch t.Underlying().(type) {
 	case *types.Pointer, *types.Slice, *types.Map:
@@ -423,7 +436,7 @@ func (w *walker) load(it item, x *ssa.UnOp) {
 // fieldOf walks to field f of x, which is a struct or points to one.
 func (w *walker) fieldOf(it item, x ssa.Value, f int) {
 	a := w.a
-	if r, ok := a.table.named("type", x.Type()); ok {
+	if r, ok := a.table.named("type", x.Type()); ok && !madeHere(x) {
 		w.classified(it, r.class, describe(it.v), posOf(it.v))
 		return
 	}

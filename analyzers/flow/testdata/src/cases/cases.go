@@ -310,3 +310,18 @@ func loops(db *sql.DB, r *http.Request) {
 	template.Must(template.New("x").Parse(t)).Execute(&b, page{Title: "fixed"}) // slot unknown:template
 	openai.UserMessage(b.String())
 }
+
+// A literal of a type that usually comes from outside is what it was made of.
+func ownMessage() {
+	m := openai.ChatCompletionMessage{Content: "fixed"}
+	openai.SystemMessage("So far: " + m.Content)
+}
+
+// A message that is built into a reply is not model input.
+type server struct{}
+
+func (server) reply(r *http.Request) goopenai.ChatCompletionChoice {
+	var c goopenai.ChatCompletionChoice
+	c.Message.Content = r.FormValue("q")
+	return c
+}

@@ -5,3 +5,6 @@ type ChatCompletionMessage struct {
 	Role    string
 	Content string
 }
+
+// ChatCompletionChoice is a part of a reply.
+type ChatCompletionChoice struct{ Message ChatCompletionMessage }
