@@ -304,7 +304,7 @@ func (p *Parked) plan(prog *engine.Program, about *About, req *Request, at time.
 	}
 	if x.middle {
 		if p.k == nil {
-			return nil, errors.New("bad checkpoint: key 'turn': its journal is in a store, and this is a file")
+			return nil, &checkpoint.Error{Message: "bad checkpoint: key 'turn': its journal is in a store, and this is a file"}
 		}
 		if len(req.Inject)+len(req.Approve)+len(req.Deny) > 0 {
 			return nil, ErrMidTurn
