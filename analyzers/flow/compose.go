@@ -154,6 +154,12 @@ func verbs(f string) []verb {
 	return out
 }
 
+// maxSlotFrames is how far from the sink text may be put together and still have
+// slots of its own. Further off it is what some value is made of, and the way
+// there leads through code that hands any value to any other; its origins are
+// those of the nearer slot.
+const maxSlotFrames = 6
+
 // compose opens a slot for each piece that is not fixed text.
 func (w *walker) compose(it item, pos token.Pos, fn *ssa.Function, k Kind, parts []piece) {
 	fences := w.fences(parts, it)
@@ -169,7 +175,7 @@ func (w *walker) compose(it item, pos token.Pos, fn *ssa.Function, k Kind, parts
 		if fences[i] {
 			child.flags |= fFenced
 		}
-		if w.flat || it.flags&fStored != 0 {
+		if w.flat || it.flags&fStored != 0 || it.frames > maxSlotFrames {
 			if p.leaf != nil {
 				w.leaf(child, p.leaf.class, p.leaf.detail, p.pos)
 			} else {
