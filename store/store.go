@@ -146,6 +146,10 @@ var ErrNotFound = errors.New("not found")
 // longer than a store waits (at most ten seconds). Nothing was changed.
 var ErrLocked = errors.New("locked by another process")
 
+// ErrDamaged says that what is kept is not what was written. The store leaves it
+// as it is.
+var ErrDamaged = errors.New("damaged")
+
 // ClaimedError says that a checkpoint was claimed already.
 type ClaimedError struct {
 	By string
