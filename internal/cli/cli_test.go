@@ -18,8 +18,19 @@ type output struct {
 func pinfold(t *testing.T, terminal bool, args ...string) output {
 	t.Helper()
 	var out, err bytes.Buffer
-	code := Run(context.Background(), Env{Args: args, Stdout: &out, Stderr: &err, Stdin: strings.NewReader(""), Lookup: func(string) (string, bool) { return "", false }, terminal: terminal})
+	code := Run(context.Background(), Env{Args: args, Stdout: &out, Stderr: &err, Stdin: strings.NewReader(""), Lookup: lookup(t), terminal: terminal})
 	return output{code, out.String(), err.String()}
+}
+
+// lookup is an environment with nothing in it but a state directory of the test's own.
+func lookup(t *testing.T) func(string) (string, bool) {
+	dir := t.TempDir()
+	return func(name string) (string, bool) {
+		if name == "PINFOLD_STATE_DIR" {
+			return dir, true
+		}
+		return "", false
+	}
 }
 
 // nasty holds one of each kind of character that a terminal would act on or hide.

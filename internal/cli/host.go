@@ -31,7 +31,7 @@ type chosen struct {
 	maxTokens int
 }
 
-func (c *runCmd) chosen() (chosen, *failure) {
+func (c *turnFlags) chosen() (chosen, *failure) {
 	var x chosen
 	for i, f := range []struct{ name, word string }{
 		{"--untrusted-flow", c.UntrustedFlow}, {"--untrusted-argument", c.UntrustedArgument}, {"--secret-egress", c.SecretEgress},
@@ -70,7 +70,7 @@ func (c *runCmd) chosen() (chosen, *failure) {
 // host reads the configuration and binds tools and hooks. It opens no connection
 // and needs no key yet.
 func (a *app) host(explicit, provider, path string) (*hosted, *failure) {
-	r, err := config.Load(a.sys, config.Request{Explicit: explicit, Provider: provider, Machine: path})
+	r, err := config.Load(a.sys, config.Request{Explicit: explicit, Provider: provider, Machine: path, Accepted: a.accepted})
 	if err != nil {
 		return nil, configFailure(err)
 	}

@@ -4,14 +4,18 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/checkpoint"
 	"github.com/pinfold-dev/pinfold/engine"
 	"github.com/pinfold-dev/pinfold/mkl"
 	"github.com/pinfold-dev/pinfold/mkl/check"
+	"github.com/pinfold-dev/pinfold/policy"
 	"github.com/pinfold-dev/pinfold/receipt/jsonl"
 	"github.com/pinfold-dev/pinfold/registry"
 	"github.com/pinfold-dev/pinfold/run"
+	"github.com/pinfold-dev/pinfold/run/durable"
 	"github.com/pinfold-dev/pinfold/value"
 )
 
@@ -19,14 +23,23 @@ type runCmd struct {
 	Machine string   `arg:"" help:"A machine's file, or the name of one that can be found from here."`
 	Set     []string `sep:"none" placeholder:"PATH=VALUE" help:"A host input; PATH is keys joined by dots, VALUE is JSON or else text. Repeatable; later ones win."`
 
-	Config    string `placeholder:"FILE" help:"The configuration: pinfold.yaml or runtime.yaml."`
-	Provider  string `placeholder:"NAME" help:"One of the configuration's providers."`
-	MaxTokens string `placeholder:"N" help:"Tokens that the run may spend, at least 1."`
-
-	Checkpoint string `placeholder:"PATH" help:"Where a suspended run is written."`
-	Hitl       bool   `help:"An escalation suspends the run until a person answers."`
+	modelFlags
+	Checkpoint string `placeholder:"PATH" help:"Write a suspended run to this file instead of keeping it in the store."`
 	Strict     bool   `help:"An unsupported language version is an error."`
-	Receipts   string `placeholder:"FILE" help:"Append a receipt of everything that reaches a model, as JSON Lines."`
+	turnFlags
+}
+
+// modelFlags say what a run talks to.
+type modelFlags struct {
+	Config   string `placeholder:"FILE" help:"The configuration: pinfold.yaml or runtime.yaml."`
+	Provider string `placeholder:"NAME" help:"One of the configuration's providers."`
+}
+
+// turnFlags hold for one turn, of a fresh run or of one that is resumed.
+type turnFlags struct {
+	MaxTokens string `placeholder:"N" help:"Tokens that the run may spend, at least 1."`
+	Hitl      bool   `help:"An escalation suspends the run until a person answers."`
+	Receipts  string `placeholder:"FILE" help:"Append a receipt of everything that reaches a model, as JSON Lines."`
 
 	OnTruncate        string `placeholder:"report|halt" help:"What an answer causes that was cut off at a length limit."`
 	UntrustedFlow     string `placeholder:"report|ask|halt" help:"What happens when outside text had a part in the choice to act."`
@@ -37,106 +50,197 @@ type runCmd struct {
 // run works in the order of LANGUAGE.md §20.1: what the caller typed, then the
 // machine, then the configuration, and only then anything that costs something.
 func (c *runCmd) run(a *app) int {
-	var settings []run.Setting
-	for _, arg := range c.Set {
-		s, err := run.ParseSetting(arg)
-		if err != nil {
-			return a.fail(&failure{code: "invalid-input", message: "--set: " + err.Error(), hint: "--set ticket.body='some text'"})
-		}
-		settings = append(settings, s)
+	settings, f := parseSettings(c.Set)
+	if f != nil {
+		return a.fail(f)
 	}
 	flags, f := c.chosen()
 	if f != nil {
 		return a.fail(f)
 	}
-
 	path, f := a.locate(c.Machine)
 	if f != nil {
 		return a.fail(f)
 	}
-	src, err := registry.ReadFile(path)
-	if err != nil {
-		return a.fail(&failure{code: "prepare-load", path: path, message: "cannot read the machine: " + err.Error()})
-	}
-	reg := a.scope(path)
-	doc := mkl.Source{Name: path, Text: src, Authorship: mkl.AuthorshipOperator}
-	rep := check.File(doc, check.Options{Registry: &scope{Registry: reg, src: doc}, Strict: c.Strict})
-	if f := prepared(path, rep); f != nil {
-		return a.fail(f)
-	}
-	reg.SetTarget(rep.Machine)
-
-	h, f := a.host(c.Config, c.Provider, path)
+	l, f := a.load(path, nil, c.modelFlags, c.Strict)
 	if f != nil {
 		return a.fail(f)
 	}
-	h.options(c, flags)
-	missing := check.Prepare(rep.Machine, h.prepare())
-	for i := range missing {
-		if missing[i].Severity == mkl.Error {
-			return a.fail(prepared(path, check.Report{Diagnostics: missing}))
-		}
-	}
-	a.preparationWarnings(rep.Diagnostics, missing, append(reg.Warnings(), h.from.Warnings...))
-
-	if f := h.connect(a); f != nil {
-		return a.fail(f)
-	}
-
-	prog, err := engine.Compile(rep.Machine, reg)
-	if err != nil {
-		return a.fail(&failure{code: "prepare-semantic", path: path, message: err.Error()})
-	}
-	vouch := h.from.Vouch[rep.Machine.Name]
+	l.h.options(c, flags)
+	vouch := l.h.from.Vouch[l.prog.Machine().Name]
 	for key, reason := range vouch {
-		a.log.Info("a key is vouched for", "machine", rep.Machine.Name, "key", key, "reason", reason)
+		a.log.Info("a key is vouched for", "machine", l.prog.Machine().Name, "key", key, "reason", reason)
 	}
-	in, err := run.Host{Settings: settings, Vouch: vouch, Clock: a.env.Clock}.Inputs(prog)
+	in, err := run.Host{Settings: settings, Vouch: vouch, Clock: a.env.Clock}.Inputs(l.prog)
 	if err != nil {
 		return a.fail(&failure{code: "prepare-config", message: err.Error()})
 	}
-	cfg := h.config
-	if c.Receipts != "" {
-		sink, err := jsonl.Open(c.Receipts, a.env.Clock)
-		if err != nil {
-			return a.fail(&failure{code: "invalid-input", message: err.Error(), hint: "--receipts names a file that can be written"})
-		}
-		defer sink.Close()
-		cfg.Receipts = sink
+	done, f := c.receipts(a, l.h)
+	if f != nil {
+		return a.fail(f)
 	}
+	defer done()
 	if !a.json() {
-		a.banner(prog, h, cfg.Options)
+		a.banner(l.prog, l.h, l.h.config.Options)
 	}
-	r, err := run.Start(prog, in, &cfg)
-	if err != nil {
-		return a.fail(&failure{code: "unexpected-error", message: err.Error()})
-	}
-	res, err := run.Drive(a.ctx, r, cfg)
-	if err != nil {
-		return a.fail(&failure{code: "unexpected-error", message: err.Error()})
-	}
-
-	kept := ""
-	if res.Status == run.StatusSuspended {
-		if c.Checkpoint == "" {
-			a.warn("the suspended run is not kept: name a file with --checkpoint")
-		} else if err := writeCheckpoint(c.Checkpoint, envelopeOf(res, prog, path, src, cfg.Options, a.env.Clock())); err != nil {
-			return a.fail(&failure{code: "unexpected-error", path: c.Checkpoint, message: "the suspended run could not be written: " + err.Error()})
-		} else {
-			kept = c.Checkpoint
+	cfg, about := l.h.config, l.about()
+	if c.Checkpoint == "" && (cfg.Options.Suspendable || l.acts()) {
+		k, f := a.keeper(l.h.from)
+		if f == nil {
+			defer k.Store.Close()
+			out, err := k.Run(a.ctx, l.prog, in, cfg, about)
+			if err != nil {
+				return a.fail(resumeFailure(err))
+			}
+			return a.finish(l, out, "")
 		}
+		if cfg.Options.Suspendable {
+			return a.fail(f)
+		}
+		a.warn(f.message + ": the run is not kept, and could not be resumed after a crash")
+	}
+	res, err := run.Run(a.ctx, l.prog, in, cfg)
+	if err != nil {
+		return a.fail(&failure{code: "unexpected-error", message: err.Error()})
+	}
+	out := &durable.Outcome{Result: res}
+	if res.Status == run.StatusSuspended {
+		e, err := durable.Envelope(l.prog, about, cfg, res)
+		if err == nil {
+			err = checkpoint.Write(c.Checkpoint, e.Encode())
+		}
+		if err != nil {
+			return a.fail(&failure{code: "unexpected-error", path: c.Checkpoint, message: "the suspended run could not be written: " + err.Error()})
+		}
+		out.Kept = true
+	}
+	return a.finish(l, out, c.Checkpoint)
+}
+
+// loaded is a program that may run, with what it stands on.
+type loaded struct {
+	path string // as given; checkpoint.Inline without a file
+	file []byte // nil without a file
+	text []byte
+	prog *engine.Program
+	h    *hosted
+}
+
+func (l *loaded) about() durable.About {
+	about := durable.About{Version: Version, Path: l.path, File: l.file}
+	if l.file == nil {
+		about.Source, about.Inlined = string(l.text), true
+	} else if abs, err := filepath.Abs(l.path); err == nil {
+		about.Found = abs
+	}
+	return about
+}
+
+// acts says whether the program can reach a tool that may change the world.
+func (l *loaded) acts() bool {
+	for _, m := range l.prog.Reachable() {
+		for i := range m.States {
+			if s := &m.States[i]; s.Kind == mkl.Tool && l.h.config.Options.Table[s.Tool].Class != policy.Read {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// load reads, checks and compiles a machine and what it needs: the file at path, or
+// the text that a checkpoint brings, for which nobody answers until it is accepted.
+func (a *app) load(path string, text []byte, m modelFlags, strict bool) (*loaded, *failure) {
+	l := &loaded{path: path, text: text}
+	doc := mkl.Source{Name: path, Text: text, Authorship: mkl.AuthorshipOperator}
+	if text == nil {
+		src, err := registry.ReadFile(path)
+		if err != nil {
+			return nil, &failure{code: "prepare-load", path: path, message: "cannot read the machine: " + err.Error()}
+		}
+		l.file, l.text, doc.Text = src, src, src
+	} else if !a.accepted(path, text) {
+		doc.Authorship = mkl.AuthorshipModel
+	}
+	reg := a.scope(path)
+	rep := check.File(doc, check.Options{Registry: &scope{Registry: reg, src: doc}, Strict: strict})
+	if f := prepared(path, rep); f != nil {
+		return nil, f
+	}
+	reg.SetTarget(rep.Machine)
+	near := path
+	if text != nil {
+		near = ""
+	}
+	h, f := a.host(m.Config, m.Provider, near)
+	if f != nil {
+		return nil, f
+	}
+	l.h = h
+	missing := check.Prepare(rep.Machine, h.prepare())
+	for i := range missing {
+		if missing[i].Severity == mkl.Error {
+			return nil, prepared(path, check.Report{Diagnostics: missing})
+		}
+	}
+	a.preparationWarnings(rep.Diagnostics, missing, append(reg.Warnings(), h.from.Warnings...))
+	if f := h.connect(a); f != nil {
+		return nil, f
+	}
+	var err error
+	if l.prog, err = engine.Compile(rep.Machine, reg); err != nil {
+		return nil, &failure{code: "prepare-semantic", path: path, message: err.Error()}
+	}
+	return l, nil
+}
+
+func parseSettings(args []string) ([]run.Setting, *failure) {
+	var settings []run.Setting
+	for _, arg := range args {
+		s, err := run.ParseSetting(arg)
+		if err != nil {
+			return nil, &failure{code: "invalid-input", message: "--set: " + err.Error(), hint: "--set ticket.body='some text'"}
+		}
+		settings = append(settings, s)
+	}
+	return settings, nil
+}
+
+// receipts opens the receipts that the flag names; the function closes them.
+func (c *turnFlags) receipts(a *app, h *hosted) (func(), *failure) {
+	if c.Receipts == "" {
+		return func() {}, nil
+	}
+	sink, err := jsonl.Open(c.Receipts, a.env.Clock)
+	if err != nil {
+		return nil, &failure{code: "invalid-input", message: err.Error(), hint: "--receipts names a file that can be written"}
+	}
+	h.config.Receipts = sink
+	return func() { sink.Close() }, nil
+}
+
+// finish prints what a turn came to and gives the exit code. file is where a
+// suspended run was written; "" is the store.
+func (a *app) finish(l *loaded, out *durable.Outcome, file string) int {
+	for _, w := range out.Warnings {
+		a.warn(w)
+	}
+	res := out.Result
+	if !out.Kept {
+		file = ""
 	}
 	if a.json() {
 		v := res.Value()
-		if kept != "" {
-			v = v.With("checkpoint", value.FromString(kept))
+		if file != "" {
+			v = v.With("checkpoint", value.FromString(file))
 		}
 		a.out.json(v)
 	} else {
-		a.printResult(res, prog, h.from.Provider, kept)
+		a.printResult(res, l.prog, l.h.from.Provider)
+		a.printNext(out, file)
 	}
 	if strings.Contains(res.Error, "provider-error: ") {
-		a.err.print("  hint: ", a.err.safe("provider "+h.from.Provider+" is asked at "+shownURL(h.from.BaseURL)+", as "+h.from.Where()+" says"), "\n")
+		a.err.print("  hint: ", a.err.safe("provider "+l.h.from.Provider+" is asked at "+shownURL(l.h.from.BaseURL)+", as "+l.h.from.Where()+" says"), "\n")
 	}
 	switch {
 	case a.ctx.Err() != nil:
@@ -225,7 +329,7 @@ func (a *app) banner(prog *engine.Program, h *hosted, o engine.Options) {
 		" · secret-egress ", o.Policies.SecretEgress.String(), " · on-truncate ", truncate, "\n")
 }
 
-func (a *app) printResult(res *run.Result, prog *engine.Program, provider, kept string) {
+func (a *app) printResult(res *run.Result, prog *engine.Program, provider string) {
 	out := &a.out
 	status := strings.ToUpper(string(res.Status))
 	out.print(out.paint(status), " ", out.safe(prog.Machine().Name), " · provider ", out.safe(provider), "\n")
@@ -257,26 +361,29 @@ func (a *app) printResult(res *run.Result, prog *engine.Program, provider, kept 
 		out.print("reply to: ", out.safe(res.ReplyTo), "\n")
 	}
 	for i := range res.Approvals {
-		a.printApproval(&res.Approvals[i])
-	}
-	if kept != "" {
-		out.print("checkpoint: ", out.safe(kept), "\n")
+		printApproval(out, &res.Approvals[i])
 	}
 }
 
-// printApproval shows exactly what would be done: every argument whole, escaped,
-// with its length and where it came from [C17].
-func (a *app) printApproval(p *engine.Approval) {
+// printNext says where a suspended run is and how it goes on.
+func (a *app) printNext(o *durable.Outcome, file string) {
+	if !o.Kept {
+		return
+	}
 	out := &a.out
-	out.print("approval: ", out.safe(p.ID), " · ", out.safe(p.Tool), " at ", out.safe(p.State), " · until ", out.safe(p.Expires), "\n")
-	for i := range p.Reasons {
-		out.print("  ", out.safe(p.Reasons[i]), "\n")
+	what := o.RunID
+	if file != "" {
+		out.print("checkpoint: ", out.safe(file), "\n")
+		what = file
 	}
-	for _, arg := range p.Args {
-		text, ok := arg.Value.Value().AsString()
-		if !ok {
-			text = arg.Value.Value().JSON()
-		}
-		out.print("  ", out.safe(arg.Name), " (", itoa(len([]rune(text))), " characters, ", arg.Value.Label().String(), "): ", out.style().Approval(text), "\n")
+	next := "pinfold resume " + what
+	switch {
+	case o.HasAsk || o.ReplyTo != "":
+		next += " --set " + o.ReplyTo + "=…"
+	case len(o.Approvals) > 0 && file == "":
+		next = "pinfold approvals approve ID, then " + next
+	case len(o.Approvals) > 0:
+		next += " --approve ID"
 	}
+	out.print("resume: ", out.safe(next), "\n")
 }

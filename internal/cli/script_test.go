@@ -54,6 +54,8 @@ func TestScripts(t *testing.T) {
 			"bytes":    writeBytes,
 			"endpoint": endpoint,
 			"received": received,
+			"ids":      approvalIDs,
+			"mode":     fileMode,
 		},
 	})
 }
@@ -154,6 +156,33 @@ func received(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if found == neg {
 		ts.Fatalf("received %q: %v", args[0], found)
+	}
+}
+
+// approvalIDs reads the ids of the approvals that wait, from a checkpoint or from
+// the last output, into ID1, ID2, …: ids kept/run.json, ids stdout.
+func approvalIDs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ids FILE|stdout")
+	}
+	found := regexp.MustCompile(`"id": "([0-9a-f]{32})",\s+"run": "[^"]*",\s+"state"`).FindAllStringSubmatch(ts.ReadFile(args[0]), -1)
+	if len(found) == 0 {
+		ts.Fatalf("no approval waits in %s", args[0])
+	}
+	for i, f := range found {
+		ts.Setenv("ID"+strconv.Itoa(i+1), f[1])
+	}
+}
+
+// fileMode wants the permissions of a file: mode 600 kept/run.json.
+func fileMode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode OCTAL FILE")
+	}
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[0] {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
 	}
 }
 
