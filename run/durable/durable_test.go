@@ -480,6 +480,45 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
+// A turn that was killed after an approved call is folded whenever that is: what was
+// approved in time is not asked for again, and not done again.
+func TestFoldedAfterTheApprovalExpired(t *testing.T) {
+	ctx := context.Background()
+	x := &till{}
+	c := config(x)
+	c.Options.Policies.UntrustedFlow, c.Options.Suspendable, c.Options.RunID = policy.Ask, true, "r"
+	p := program(t, orders, item)
+	m := newMemory()
+	out, err := keeper(m, "first").Run(ctx, p, outside, c, about())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := durable.Request{Approve: []string{out.Approvals[0].ID}}
+	parked, err := keeper(m, "second").Open(ctx, "r", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.budget = 6 // the turn's beginning, the call as started, its result
+	if _, err := parked.Resume(ctx, p, c, about(), req); !errors.Is(err, errFull) || x.paid["booking text"] != 1 {
+		t.Fatal(err, x.paid)
+	}
+	m.budget = -1
+	k := keeper(m, "third")
+	k.Gone = func(string) bool { return true }
+	k.Clock = func() time.Time { return noon.Add(72 * time.Hour) }
+	c.Clock = k.Clock
+	if parked, err = k.Open(ctx, "r", false); err != nil {
+		t.Fatal(err)
+	}
+	out, err = parked.Resume(ctx, p, c, about(), durable.Request{})
+	if err != nil || len(out.Approvals) != 3 || x.paid["booking text"] != 1 {
+		t.Fatalf("%v %v", err, x.paid)
+	}
+	if out.Approvals[0].Expires != "2030-01-06T12:00:00Z" {
+		t.Errorf("expires %s", out.Approvals[0].Expires)
+	}
+}
+
 // The policies that a run started with hold; a resume can tighten them.
 func TestPoliciesOnlyTighten(t *testing.T) {
 	ctx := context.Background()

@@ -179,10 +179,19 @@ func (p *Parked) Resume(ctx context.Context, prog *engine.Program, c run.Config,
 		t.j = &journal{log: p.k.Store, seq: p.past.total}
 		c.Journal = t.j
 	}
+	clock := c.Clock
+	if x.middle { // what was good when the turn began is good in its fold
+		began, err := time.Parse(time.RFC3339, e.Created)
+		if err != nil {
+			return nil, &checkpoint.Error{Message: "bad checkpoint: key 'created': expected a time"}
+		}
+		c.Clock = func() time.Time { return began }
+	}
 	t.r, err = run.Resume(prog, e.Frames, x.options(), &c)
 	if err != nil {
 		return nil, err
 	}
+	c.Clock = clock
 	t.c = c
 	if s, ok := t.r.Ready().Outcome.(engine.Suspended); ok && s.Reason == "cost-exhausted" {
 		u := t.r.Usage()
