@@ -11,6 +11,7 @@ import (
 	"github.com/pinfold-dev/pinfold/config"
 	"github.com/pinfold-dev/pinfold/run/durable"
 	"github.com/pinfold-dev/pinfold/store"
+	"github.com/pinfold-dev/pinfold/store/file"
 )
 
 // me names this process as the driver of a run: host, process, and what sets it
@@ -41,7 +42,7 @@ func gone(by string) bool {
 	return ok && ok2 && err == nil && n > 0 && n != os.Getpid() && host == hostname() && host != "unknown" && !running(n)
 }
 
-// keeper opens the store that the configuration names: SQLite under the state
+// keeper opens the store that the configuration names: one under the state
 // directory where it names none. Only a command that needs it opens it.
 func (a *app) keeper(from *config.Resolved) (*durable.Keeper, *failure) {
 	st, err := a.openStore(from.Store)
@@ -68,7 +69,21 @@ func (a *app) openStore(c config.Store) (store.Store, *failure) {
 		if state == "" {
 			return nil, &failure{code: "prepare-config", message: "no directory to keep runs in: there is no home directory", hint: "set PINFOLD_STATE_DIR, or store.path in the configuration"}
 		}
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return nil, &failure{code: "prepare-config", path: state, message: "the state directory cannot be made: " + err.Error()}
+		}
 		path = filepath.Join(state, "runs")
 	}
-	return nil, &failure{code: "prepare-config", path: path, message: "the store of runs cannot be opened: store." + c.Kind + " is not part of this build"}
+	var st store.Store
+	var err error
+	switch c.Kind {
+	case "", "file":
+		st, err = file.Open(path)
+	default:
+		return nil, &failure{code: "prepare-config", message: "store.kind: this version has no " + c.Kind, hint: "file is there"}
+	}
+	if err != nil {
+		return nil, &failure{code: "prepare-config", path: path, message: "the store of runs cannot be opened: " + err.Error()}
+	}
+	return st, nil
 }

@@ -56,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"received": received,
 			"ids":      approvalIDs,
 			"mode":     fileMode,
+			"runid":    runID,
 		},
 	})
 }
@@ -172,6 +173,18 @@ func approvalIDs(ts *testscript.TestScript, neg bool, args []string) {
 	for i, f := range found {
 		ts.Setenv("ID"+strconv.Itoa(i+1), f[1])
 	}
+}
+
+// runID reads the id of the run from a result into RUN: runid stdout.
+func runID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: runid FILE|stdout")
+	}
+	found := regexp.MustCompile(`\n  "run": "([0-9a-f]{32})"`).FindStringSubmatch(ts.ReadFile(args[0]))
+	if found == nil {
+		ts.Fatalf("no run in %s", args[0])
+	}
+	ts.Setenv("RUN", found[1])
 }
 
 // fileMode wants the permissions of a file: mode 600 kept/run.json.
