@@ -76,7 +76,7 @@ type Analysis struct {
 	closures map[*ssa.Function][]*ssa.MakeClosure
 	has      map[*ssa.Function]bool
 
-	fieldStores map[fieldKey][]ssa.Value    // values stored to a field anywhere
+	fieldStores map[fieldKey][]fieldStore   // values stored to a field anywhere
 	fieldElems  map[fieldKey][]elemStore    // elements stored into a container held by a field
 	fieldOuts   map[fieldKey][]outCall      // calls handed the address of a field
 	typeOuts    map[*types.Named][]outCall  // calls that fill a whole value of a type
@@ -102,6 +102,11 @@ type callSite struct {
 type fieldKey struct {
 	t types.Type // the named struct type, else the struct itself
 	f int
+}
+
+// fieldStore is a value stored to a field, and the struct that holds the field.
+type fieldStore struct {
+	val, base ssa.Value
 }
 
 type elemStore struct {
@@ -219,7 +224,7 @@ func New(in Input) (*Analysis, error) {
 		callees:     map[ssa.CallInstruction][]*ssa.Function{},
 		closures:    map[*ssa.Function][]*ssa.MakeClosure{},
 		has:         map[*ssa.Function]bool{},
-		fieldStores: map[fieldKey][]ssa.Value{},
+		fieldStores: map[fieldKey][]fieldStore{},
 		fieldElems:  map[fieldKey][]elemStore{},
 		fieldOuts:   map[fieldKey][]outCall{},
 		typeOuts:    map[*types.Named][]outCall{},
@@ -337,7 +342,7 @@ func (a *Analysis) index(f *ssa.Function) {
 				switch addr := i.Addr.(type) {
 				case *ssa.FieldAddr:
 					k := key(addr.X, addr.Field)
-					a.fieldStores[k] = append(a.fieldStores[k], i.Val)
+					a.fieldStores[k] = append(a.fieldStores[k], fieldStore{i.Val, addr.X})
 				case *ssa.Global:
 					a.globals[addr] = append(a.globals[addr], i.Val)
 				case *ssa.IndexAddr:

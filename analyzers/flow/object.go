@@ -115,6 +115,10 @@ func (s *scan) through(v ssa.Value, path *sel, c *ctx) {
 					s.through(i, nil, c)
 				}
 			} else if path.f == i.Field {
+				if otherRole(s.it.flags, v) {
+					s.hit = true // it is a message, of somebody else's
+					continue
+				}
 				s.through(i, path.next, c)
 			}
 		case *ssa.IndexAddr:

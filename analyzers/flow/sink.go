@@ -117,16 +117,32 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 // inReply reports whether an address lies inside a value of a type that comes from
 // outside: a message that is built into a reply is a reply.
 func (a *Analysis) inReply(v ssa.Value) bool {
-	for {
-		fa, ok := v.(*ssa.FieldAddr)
-		if !ok {
-			return false
+	for range 8 {
+		switch x := v.(type) {
+		case *ssa.FieldAddr:
+			if r, ok := a.table.named("type", x.X.Type()); ok && r.class.Trust() == Untrusted {
+				return true
+			}
+			v = x.X
+			continue
+		case *ssa.Alloc: // a literal that is then stored into a reply
+			for _, r := range *x.Referrers() {
+				load, ok := r.(*ssa.UnOp)
+				if !ok {
+					continue
+				}
+				for _, rr := range *load.Referrers() {
+					if st, ok := rr.(*ssa.Store); ok && st.Val == load {
+						if fa, ok := st.Addr.(*ssa.FieldAddr); ok && a.inReply(fa) {
+							return true
+						}
+					}
+				}
+			}
 		}
-		if r, ok := a.table.named("type", fa.X.Type()); ok && r.class.Trust() == Untrusted {
-			return true
-		}
-		v = fa.X
+		return false
 	}
+	return false
 }
 
 func (a *Analysis) findConversion(i ssa.Value, x ssa.Value, add func(token.Pos, string, string, ...ssa.Value)) {

@@ -56,7 +56,7 @@ func (a *Analysis) trace(v ssa.Value, c *ctx, visit func(v ssa.Value, c *ctx) bo
 			vals := a.fieldStores[key(x.X, x.Field)]
 			if len(vals) <= 16 {
 				for _, s := range vals {
-					from(s, nil)
+					from(s.val, nil)
 				}
 			}
 		case *ssa.Alloc:

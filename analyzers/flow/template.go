@@ -238,7 +238,7 @@ func (w *walker) templateTexts(t ssa.Value, c *ctx) ([]string, bool) {
 				ok = false
 			}
 			for _, s := range vals {
-				from(s, depth+1)
+				from(s.val, depth+1)
 			}
 		case *ssa.Alloc:
 			for _, r := range *x.Referrers() {
@@ -453,7 +453,7 @@ func (a *Analysis) textsFrom(v ssa.Value, c *ctx, hops int) ([]string, bool) {
 				return
 			}
 			for _, s := range vals {
-				from(s, nil, depth+1)
+				from(s.val, nil, depth+1)
 			}
 		case *ssa.Alloc:
 			for _, r := range *x.Referrers() {

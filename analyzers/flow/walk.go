@@ -104,7 +104,7 @@ func (a *Analysis) Slots() []*Slot {
 				roots[rk] = slot
 				slot.roots = append(slot.roots, s)
 			}
-			w.add(item{slot: slot, v: v, hop: &hop{pos: s.pos, fn: s.fn, what: "reaches " + s.name}})
+			w.add(item{slot: slot, v: v, flags: roleFlag(s.role), hop: &hop{pos: s.pos, fn: s.fn, what: "reaches " + s.name}})
 		}
 	}
 	w.run()
@@ -201,7 +201,7 @@ func (w *walker) leaf(it item, c Class, detail string, pos token.Pos) *Origin {
 		pos = token.NoPos // one line for all constants of a slot
 		detail = ""
 	}
-	k := originKey{c, detail, pos, it.flags &^ fStored}
+	k := originKey{c, detail, pos, it.flags & (fScalar | fFenced)}
 	if o := it.slot.byKey[k]; o != nil {
 		if it.frames < o.Frames {
 			o.Frames = it.frames
@@ -473,8 +473,12 @@ func (w *walker) field(it item, k fieldKey, path *sel, heap bool) bool {
 	found := false
 	name := fieldName(k)
 	it = it.stored()
-	for _, v := range a.fieldStores[k] {
+	for _, fs := range a.fieldStores[k] {
+		v := fs.val
 		found = true
+		if otherRole(it.flags, fs.base) {
+			continue
+		}
 		w.add(it.to(v, path, nil).via(v.Pos(), v.Parent(), "stored to "+name))
 	}
 	if path == nil || path.f < 0 {

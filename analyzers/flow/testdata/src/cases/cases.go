@@ -325,3 +325,21 @@ func (server) reply(r *http.Request) goopenai.ChatCompletionChoice {
 	c.Message.Content = r.FormValue("q")
 	return c
 }
+
+// Messages of all roles in one list: each sink takes those of its own.
+type turn struct {
+	Role string
+	Text string
+}
+
+func history(r *http.Request) {
+	turns := []turn{{Role: "system", Text: "fixed"}, {Role: "user", Text: r.FormValue("q")}}
+	for _, t := range turns {
+		switch t.Role {
+		case "system":
+			openai.SystemMessage(t.Text)
+		case "user":
+			openai.UserMessage(t.Text) // slot user:http-request
+		}
+	}
+}
