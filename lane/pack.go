@@ -313,8 +313,9 @@ func (p *packing) serve(at, room int) error {
 	if g.sister {
 		left = p.groups[at-1].left
 	}
-	last := at+1 == len(p.groups) || !p.groups[at+1].sister // nobody needs to know what is left
-	if !p.total.Set && last && p.plenty(g, l, left) {
+	// Without a total nobody needs to know what the last thing on a lane leaves.
+	last := !p.total.Set && (at+1 == len(p.groups) || !p.groups[at+1].sister)
+	if last && p.plenty(g, l, left) {
 		for k := range g.items {
 			g.items[k].fate = whole
 		}
@@ -330,6 +331,10 @@ func (p *packing) serve(at, room int) error {
 		space := room
 		if room != unlimited {
 			space -= parted
+		}
+		if last && k == len(g.items)-1 && left >= p.least(l, g.bare, l.Budget.Unit) && left > 0 {
+			it.decide(cut, fence.Budget{Set: true, Max: left, Unit: l.Budget.Unit}, left == l.Budget.Max)
+			break // whole or cut, it is not dropped: package fence sees to the rest
 		}
 		ofLane, ofTotal, err := p.admit(l, it, g.bare, left, space)
 		if err != nil {

@@ -57,6 +57,7 @@ type Declaration struct {
 	Order  int
 	Keep   fence.Keep
 	Share  int
+	Least  int // the budget that holds banner, fence and mark of a cut; what does not fit a smaller one is dropped
 	Line   int // of its stanza
 }
 
@@ -119,7 +120,11 @@ func MustLoad(files embed.FS, name constant) *Registry {
 // Declared reads what a lane file says, whoever wrote it: for tools that show and
 // check. It makes no Registry.
 func Declared(file string, text []byte) (Declarations, error) {
-	return readTOML(file, text).declarations()
+	r, err := register(file, text)
+	if err != nil {
+		return Declarations{}, err
+	}
+	return r.declared, nil
 }
 
 // Declarations is what the registry's file says. The lists are the caller's own.
@@ -133,7 +138,7 @@ func (r *Registry) Declarations() Declarations {
 
 // register makes a Registry. Its callers answer for the text.
 func register(file string, text []byte) (*Registry, error) {
-	declared, err := Declared(file, text)
+	declared, err := readTOML(file, text).declarations()
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +171,7 @@ func register(file string, text []byte) (*Registry, error) {
 		if l.around, l.cut, err = m.of(l.part); err != nil {
 			return nil, err
 		}
+		declared.Lanes[i].Least = l.cut[l.Budget.Unit]
 	}
 	if r.talk, err = m.paragraph(r.explain); err != nil {
 		return nil, err
@@ -249,7 +255,7 @@ func (m measurer) paragraph(p fence.Doc) ([units]int, error) {
 // declarations reads what the file says.
 func (d *document) declarations() (Declarations, error) {
 	if len(d.errs) > 0 {
-		return Declarations{}, inOrder(d.errs)
+		return Declarations{}, d.err()
 	}
 	d.keys(&d.root, "", "version", "trust", "lane")
 	d.version()
@@ -260,7 +266,7 @@ func (d *document) declarations() (Declarations, error) {
 	}
 	all.Lanes = d.lanes(known)
 	if len(d.errs) > 0 {
-		return Declarations{}, inOrder(d.errs)
+		return Declarations{}, d.err()
 	}
 	return all, nil
 }

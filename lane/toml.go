@@ -18,8 +18,8 @@ import (
 // tables that stand twice, and how integers are written. A test holds both against the
 // decoder.
 
-// maxFile bounds a lane file: 10,000 lanes take about a tenth of it.
-const maxFile = 8 << 20
+// maxFile bounds a lane file: 10,000 lanes take about a sixth of it.
+const maxFile = 4 << 20
 
 type kind uint8
 
@@ -100,12 +100,28 @@ type document struct {
 	lines []int // where each line begins
 	root  node
 	errs  []*Error
+	more  int // errors that were only counted
 }
+
+// mostErrors bounds what is said of one file, and what it costs to say it.
+const mostErrors = 100
 
 // wrong notes an error at a byte of the text.
 func (d *document) wrong(at int, format string, args ...any) {
+	if len(d.errs) == mostErrors {
+		d.more++
+		return
+	}
 	line, column := d.place(at)
 	d.errs = append(d.errs, &Error{File: d.file, Line: line, Column: column, Err: fmt.Errorf(format, args...)})
+}
+
+// err is all that is wrong, in the order of the file.
+func (d *document) err() error {
+	if d.more > 0 {
+		d.errs = append(d.errs, &Error{File: d.file, Line: len(d.lines), Column: 1, Err: fmt.Errorf("and %d mistakes more", d.more)})
+	}
+	return inOrder(d.errs)
 }
 
 func (d *document) place(at int) (line, column int) {
