@@ -1,5 +1,5 @@
 # The few things that need more than one command. CI and people use the same.
-.PHONY: pinfoldvet vet audit-corpus scan
+.PHONY: pinfoldvet vet audit-corpus scan integrations
 
 pinfoldvet:
 	go build -o bin/pinfoldvet ./cmd/pinfoldvet
@@ -16,3 +16,8 @@ audit-corpus:
 # The scan of other languages needs syntax trees, and with them cgo.
 scan:
 	go test -tags treesitter ./analyzers/sourcescan
+
+# Each integration is a module of its own. The first run builds the frameworks, which
+# takes minutes; needs the network for what is not in the module cache.
+integrations:
+	for m in integrations/*/; do (cd $$m && go vet ./... && go test ./...) || exit 1; done
