@@ -186,7 +186,7 @@ const (
 	selAssert = -3
 )
 
-const maxPath = 5
+const maxPath = 9
 
 func (a *Analysis) sel(f int, next *sel) *sel { return a.selType(f, nil, next) }
 

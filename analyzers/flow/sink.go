@@ -28,6 +28,11 @@ func (a *Analysis) findSink(f *ssa.Function, instr ssa.Instruction) {
 	}
 	home := pkgOf(f)
 	add := func(pos token.Pos, name, role string, vals ...ssa.Value) {
+		if roleFlag(role) == 0 && role != "tool-description" {
+			if r := guardedRole(instr.Block()); r != "" {
+				role = r
+			}
+		}
 		var text []ssa.Value
 		for _, v := range vals {
 			if v != nil && carriesText(v.Type(), 0) {

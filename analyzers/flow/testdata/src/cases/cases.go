@@ -343,3 +343,15 @@ func history(r *http.Request) {
 		}
 	}
 }
+
+// A part has no role of its own; the branch that it stands in may have asked.
+func partsByRole(r *http.Request) {
+	turns := []turn{{Role: "system", Text: "fixed"}, {Role: "user", Text: r.FormValue("q")}}
+	for _, t := range turns {
+		if t.Role == "system" {
+			openai.TextContentPart(t.Text)
+		} else {
+			openai.TextContentPart(t.Text) // slot user:http-request
+		}
+	}
+}

@@ -27,3 +27,6 @@ type Client struct{}
 func (Client) New(ctx context.Context, p ChatCompletionNewParams) (*ChatCompletion, error) {
 	return nil, nil
 }
+
+// TextContentPart is a part of a message whose role is set elsewhere.
+func TextContentPart(text string) string { return "" }
