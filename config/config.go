@@ -17,6 +17,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,9 @@ type Resolved struct {
 	Policies     policy.Policies
 	OnTruncate   engine.Truncate
 	ApprovalTTL  time.Duration
+	// Rules are files of Cedar policies, the host's own rules; they can only
+	// tighten, so those of a file that was merely found count as well.
+	Rules []string
 
 	// Declarations are the operator's, to be put over registrations; Tightened is
 	// what a found file adds to them. Apply does both.
@@ -203,9 +207,20 @@ func (r *Resolved) settings(f *file) {
 		r.ApprovalTTL = *f.approvalTTL
 	}
 	r.Declarations = f.declarations
+	for _, name := range f.rules {
+		r.Rules = append(r.Rules, beside(f.path, name))
+	}
 	r.Vouch, r.Secrecy = f.vouch, f.secrecy
 	r.Servers, r.Store = f.servers, f.store
 	r.Audit, r.Lanes = f.audit, f.lanes
+}
+
+// beside is a path that a configuration names, from the configuration's directory.
+func beside(file, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(file), name)
 }
 
 // backends resolves environment > file > default (LANGUAGE.md §21.3).

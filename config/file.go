@@ -69,6 +69,7 @@ type file struct {
 	actions      [3]*policy.Action // untrusted_flow, untrusted_argument, secret_egress
 	onTruncate   *engine.Truncate
 	approvalTTL  *time.Duration
+	rules        []string // files of the host's own rules, as written
 	vouch        map[string]map[string]string
 	secrecy      map[string][]string
 	servers      map[string]Server
@@ -422,7 +423,7 @@ func (r *reader) declare(d *policy.Declaration, path, key string, n *yamltree.No
 }
 
 func (r *reader) policy(n *yamltree.Node, path string) {
-	r.mapping(n, path, append(rules(), "on_truncate", "approval_ttl"), func(path, key string, v *yamltree.Node) {
+	r.mapping(n, path, append(rules(), "on_truncate", "approval_ttl", "rules"), func(path, key string, v *yamltree.Node) {
 		switch key {
 		case "on_truncate":
 			switch r.word(v, path, "report", "halt") {
@@ -433,6 +434,8 @@ func (r *reader) policy(n *yamltree.Node, path string) {
 				t := engine.TruncateHalt
 				r.onTruncate = &t
 			}
+		case "rules":
+			r.rules = r.texts(v, path)
 		case "approval_ttl":
 			s, err := v.AsString()
 			d, derr := time.ParseDuration(s)

@@ -57,6 +57,14 @@ func (r *Resolved) tighten(f *file) {
 		}
 	}
 
+	for _, name := range f.rules {
+		if !filepath.IsLocal(name) { // it has no business with other files
+			ignore("policy.rules")
+			continue
+		}
+		r.Rules = append(slices.Clip(r.Rules), beside(f.path, name))
+	}
+
 	for _, d := range f.declarations {
 		path := "tools." + d.Tool + "."
 		if c := d.Declaration.Class; c != nil && *c == policy.Read {

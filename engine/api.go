@@ -41,6 +41,7 @@ type Options struct {
 	EscalateSuspend  bool
 	Policies         policy.Policies
 	Table            policy.Table
+	Host             policy.HostRules // the host's own rules; they can only tighten
 	OnTruncate       Truncate
 	PromptValueChars int  // 0: the default of 20,000; < 0: no clip
 	Undelimited      bool // produce-side fences off (TRUST.md §3); the judge's stay

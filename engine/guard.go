@@ -18,12 +18,14 @@ func (l *level) guard(e *entry) bool {
 	r, name := l.r, e.s.src.Tool
 	var halting policy.Rule
 	asks := false
-	seen := [4]policy.Action{}
-	held := [4]bool{}
+	seen := [policy.HostRule + 1]policy.Action{}
+	held := [policy.HostRule + 1]bool{}
 	hold := func(d policy.Decision) {
 		for _, x := range d.Reasons {
+			if !held[x.Rule] || x.Action < seen[x.Rule] {
+				seen[x.Rule] = x.Action
+			}
 			held[x.Rule] = true
-			seen[x.Rule] = x.Action
 			switch x.Rule {
 			case policy.UntrustedFlow:
 				e.untrusted = true
@@ -31,6 +33,8 @@ func (l *level) guard(e *entry) bool {
 				l.mark().UntrustedArgument = union(l.mark().UntrustedArgument, x.Names)
 			case policy.SecretEgress:
 				l.mark().SecretEgress = union(l.mark().SecretEgress, x.Names)
+			case policy.HostRule:
+				l.mark().HostRule = union(l.mark().HostRule, x.Names)
 			}
 		}
 		if rule, ok := d.Halting(); ok && (halting == 0 || rule < halting) {
@@ -53,9 +57,12 @@ func (l *level) guard(e *entry) bool {
 		}
 		req.Args = r.args
 		b.decision = policy.Decide(req)
+		if r.opt.Host != nil {
+			b.decision = b.decision.With(r.opt.Host(l.asHostSees(e, args)))
+		}
 		hold(b.decision)
 	}
-	for rule := policy.UntrustedFlow; rule <= policy.SecretEgress; rule++ {
+	for rule := policy.UntrustedFlow; rule <= policy.HostRule; rule++ {
 		if !held[rule] {
 			continue
 		}
@@ -65,6 +72,8 @@ func (l *level) guard(e *entry) bool {
 			ev.Names = e.marks.UntrustedArgument
 		case policy.SecretEgress:
 			ev.Names = e.marks.SecretEgress
+		case policy.HostRule:
+			ev.Names = e.marks.HostRule
 		}
 		r.event(ev)
 	}
@@ -95,6 +104,17 @@ func (l *level) guard(e *entry) bool {
 		return l.suspend(suspension{reason: "approval-required", at: e.s.id})
 	}
 	return true
+}
+
+// asHostSees is a call for the host's own rules.
+func (l *level) asHostSees(e *entry, args []Arg) policy.Call {
+	name := e.s.src.Tool
+	c := policy.Call{Run: l.r.opt.RunID, Machine: l.u.m.Name, State: e.s.id, Tool: name, Is: l.r.opt.Table[name], Flow: l.flow,
+		Args: make([]policy.CallArg, len(args))}
+	for i, a := range args {
+		c.Args[i] = policy.CallArg{Name: a.Name, Value: a.Value}
+	}
+	return c
 }
 
 func union(a, b []string) []string {

@@ -445,6 +445,61 @@ func TestAnApprovalHoldsForOneCall(t *testing.T) {
 	}
 }
 
+// A host's own rules can refuse a call or ask for it, and nothing that they say makes
+// a decision laxer.
+func TestHostRules(t *testing.T) {
+	for name, c := range map[string]struct {
+		says  policy.Action
+		flow  policy.Action
+		ends  string // "" when the tool runs
+		marks string
+	}{
+		"report":            {policy.Report, policy.Report, "", `"host_rule": ["mine"]`},
+		"halt":              {policy.Halt, policy.Report, "halt host-rule", `"policy": "host-rule"`},
+		"ask":               {policy.Ask, policy.Report, "suspended approval-required", ""},
+		"report over halt":  {policy.Report, policy.Halt, "halt untrusted-control-flow", `"host_rule": ["mine"]`},
+		"report over ask":   {policy.Report, policy.Ask, "suspended approval-required", ""},
+		"a word that isn't": {policy.Action(9), policy.Report, "halt host-rule", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := askOptions()
+			o.RunID = "run-1"
+			o.Policies.UntrustedFlow = c.flow
+			var seen []policy.Call
+			o.Host = func(call policy.Call) []policy.Reason {
+				seen = append(seen, call)
+				return []policy.Reason{{Action: c.says, Names: []string{"mine"}}}
+			}
+			r := start(t, o, asking)
+			step(t, r, engine.Produced{Text: "reply"})
+			step(t, r, engine.Judged{Reply: "1", Model: "m"})
+			got := ""
+			switch out := r.Ready().Outcome.(type) {
+			case engine.Halted:
+				got = "halt " + out.Reason
+			case engine.Suspended:
+				got = "suspended " + out.Reason
+				if a := out.Approvals[0]; !slices.Contains(a.Rules, policy.HostRule) || !strings.Contains(strings.Join(a.Reasons, "\n"), "rule of this host: mine") {
+					t.Errorf("the approval does not say why: %v %q", a.Rules, a.Reasons)
+				}
+				if _, err := engine.FramesOf(r.Snapshot().Frames.Value(), unchecked.Believe("a test's own frames")); err != nil {
+					t.Error(err)
+				}
+			case nil:
+				step(t, r, engine.Observed{})
+			}
+			if got != c.ends || !strings.Contains(engine.Steps(r.Trace()).JSON(), c.marks) {
+				t.Errorf("got %q, want %q; %s", got, c.ends, engine.Steps(r.Trace()).JSON())
+			}
+			call := seen[0]
+			if len(seen) != 1 || call.Run != "run-1" || call.Machine != "flow" || call.State != "send" || call.Tool != "send_reply" || !call.Flow.Tainted ||
+				len(call.Args) != 2 || call.Args[0].Value.Label().Tainted() || !call.Args[1].Value.Label().External() || call.Is.Class != policy.Effect {
+				t.Errorf("the rules saw %+v", seen)
+			}
+		})
+	}
+}
+
 // Only an answer to the question of this suspension clears the flow flag.
 func TestOnlyAnAnswerConfirms(t *testing.T) {
 	text := func(s string) trust.Value { return trust.NewValue(value.FromString(s)) }

@@ -75,6 +75,7 @@ type Marks struct {
 	ConfirmedOnExternal []string
 	UntrustedArgument   []string
 	SecretEgress        []string
+	HostRule            []string // names of the host's own rules that spoke against the call
 	Approval            string
 	ResumeForced        []string
 }
@@ -99,6 +100,7 @@ const (
 	EventControlFlow       EventType = "untrusted-control-flow"
 	EventArgument          EventType = "untrusted-argument"
 	EventEgress            EventType = "secret-egress"
+	EventHostRule          EventType = "host-rule"
 	EventApprovalRequested EventType = "approval-requested"
 	EventStateDone         EventType = "state-done"
 	EventRunFinished       EventType = "run-finished"

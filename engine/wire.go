@@ -90,6 +90,7 @@ func (s *TraceStep) Value() value.Value {
 		o.strings("confirmed_on_external", m.ConfirmedOnExternal)
 		o.strings("untrusted_argument", m.UntrustedArgument)
 		o.strings("secret_egress", m.SecretEgress)
+		o.strings("host_rule", m.HostRule)
 		o.text("approval", m.Approval)
 		o.strings("resume_forced", m.ResumeForced)
 	}
@@ -153,11 +154,11 @@ func (e *Event) Value() value.Value {
 		o.int("step", e.Step)
 		o.str("kind", e.Kind)
 		o.str("tier", e.Tier)
-	case EventControlFlow, EventArgument, EventEgress:
+	case EventControlFlow, EventArgument, EventEgress, EventHostRule:
 		o.str("state", e.State)
 		o.str("tool", e.Tool)
 		o.str("policy", e.Policy)
-		if e.Type == EventArgument {
+		if e.Type == EventArgument || e.Type == EventHostRule {
 			o.strings("names", e.Names)
 		}
 		if e.Type == EventEgress {
@@ -654,8 +655,8 @@ func (r *frameReader) approval(key string, v value.Value) *Approval {
 	if rules, ok := sub.list("rules"); ok {
 		for i := range rules.Len() {
 			n, ok := rules.At(i).AsInt()
-			if !ok || n < 1 || n > 3 {
-				sub.bad("rules", "numbers from 1 to 3")
+			if !ok || n < int64(policy.UntrustedFlow) || n > int64(policy.HostRule) {
+				sub.bad("rules", "numbers from 1 to 4")
 			}
 			a.Rules = append(a.Rules, policy.Rule(n))
 		}
@@ -783,9 +784,9 @@ func (r *frameReader) step(v value.Value) TraceStep {
 	s.DecisionTainted, s.UntrustedControlFlow = flag("decision_tainted"), flag("untrusted_control_flow")
 	m := Marks{
 		ConfirmedOnExternal: list("confirmed_on_external"), UntrustedArgument: list("untrusted_argument"),
-		SecretEgress: list("secret_egress"), Approval: text("approval"), ResumeForced: list("resume_forced"),
+		SecretEgress: list("secret_egress"), HostRule: list("host_rule"), Approval: text("approval"), ResumeForced: list("resume_forced"),
 	}
-	if m.Approval != "" || m.ConfirmedOnExternal != nil || m.UntrustedArgument != nil || m.SecretEgress != nil || m.ResumeForced != nil {
+	if m.Approval != "" || m.ConfirmedOnExternal != nil || m.UntrustedArgument != nil || m.SecretEgress != nil || m.HostRule != nil || m.ResumeForced != nil {
 		s.Marks = &m
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pinfold-dev/pinfold/display"
 	"github.com/pinfold-dev/pinfold/trust"
 )
 
@@ -32,9 +33,9 @@ type Request struct {
 type Reason struct {
 	Rule    Rule
 	Action  Action
-	Names   []string  // sorted, each once: arguments (rule 2) or tags (rule 3)
+	Names   []string  // sorted, each once: arguments (rule 2), tags (rule 3), names of a host's rules
 	Sources trust.Set // origins of the arguments that caused it (rules 2 and 3)
-	By      string    // rule 1: the deciding step
+	By      string    // rule 1: the deciding step; a host's rule: what went wrong in it
 }
 
 // String says in one line of printable text why the rule holds. Names and
@@ -51,6 +52,11 @@ func (r Reason) String() string {
 		b.WriteString("untrusted argument: outside text chose " + trust.NewSet(r.Names...).String())
 	case SecretEgress:
 		b.WriteString("secret egress: the arguments carry " + trust.NewSet(r.Names...).String())
+	case HostRule:
+		b.WriteString("rule of this host: " + trust.NewSet(r.Names...).String())
+		if r.By != "" {
+			b.WriteString(": " + display.Line(r.By))
+		}
 	default:
 		return r.Rule.String()
 	}

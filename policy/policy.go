@@ -100,13 +100,14 @@ func (p Policies) Tighten(q Policies) Policies {
 // looser policies than the run started with is refused.
 func (p Policies) Looser(q Policies) bool { return p.Tighten(q) != p.Tighten(p) }
 
-// Rule numbers of LANGUAGE.md §8.3.
+// Rule numbers of LANGUAGE.md §8.3, and one for the rules of a host.
 type Rule uint8
 
 const (
 	UntrustedFlow     Rule = iota + 1 // an effect reached while the flow flag is set
 	UntrustedArgument                 // a sensitive parameter of an effect is External
 	SecretEgress                      // a secret goes where it may not be carried
+	HostRule                          // a rule of the host's own (Decision.With)
 )
 
 // String is the rule's name as events and errors have it.
@@ -118,6 +119,8 @@ func (r Rule) String() string {
 		return "untrusted-argument"
 	case SecretEgress:
 		return "secret-egress"
+	case HostRule:
+		return "host-rule"
 	}
 	return "no-rule"
 }
