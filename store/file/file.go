@@ -228,7 +228,7 @@ func (s *Store) lock(ctx context.Context, f *os.File, exclusive bool) error {
 			return err
 		}
 		if time.Since(began) >= s.wait {
-			return fmt.Errorf("%w: waited %v for %s", store.ErrLocked, s.wait, s.where(f.Name()))
+			return fmt.Errorf("%w: waited %v for %s", store.ErrLocked, s.wait, f.Name())
 		}
 		select {
 		case <-ctx.Done():

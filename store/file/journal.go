@@ -152,7 +152,7 @@ func (s *Store) append(ctx context.Context, run store.RunID, seq uint64, records
 	if err := s.lock(ctx, f, true); err != nil {
 		return err
 	}
-	have, end, size, err := s.tail(f, first)
+	have, end, size, err := tail(f, first)
 	if err != nil {
 		return err
 	}
@@ -192,13 +192,13 @@ func place(run store.RunID, have, seq uint64) error {
 
 // tail finds how many records a journal has, the end of the last, and the size
 // of the file. It reads the head and the last line: the rest is Read's.
-func (s *Store) tail(f *os.File, first []byte) (have uint64, end, size int64, err error) {
+func tail(f *os.File, first []byte) (have uint64, end, size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	size = info.Size()
-	whole, err := s.checkHead(f, first, size)
+	whole, err := checkHead(f, first, size)
 	if err != nil || !whole {
 		return 0, 0, size, err
 	}
@@ -211,7 +211,7 @@ func (s *Store) tail(f *os.File, first []byte) (have uint64, end, size int64, er
 	}
 	l, err := parseLine(last)
 	if err != nil {
-		return 0, 0, 0, s.damaged(f, fmt.Sprintf("the line at byte %d", start), err)
+		return 0, 0, 0, damaged(f, fmt.Sprintf("the line at byte %d", start), err)
 	}
 	if l.more == 0 {
 		return l.seq + 1, end, size, nil
@@ -222,14 +222,14 @@ func (s *Store) tail(f *os.File, first []byte) (have uint64, end, size int64, er
 		if _, _, err := j.next(); err == io.EOF {
 			return j.have, j.end, size, nil
 		} else if err != nil {
-			return 0, 0, 0, s.damaged(f, fmt.Sprintf("line %d", j.number), err)
+			return 0, 0, 0, damaged(f, fmt.Sprintf("line %d", j.number), err)
 		}
 	}
 }
 
 // checkHead says whether the head is there. What a crash leaves of the first
 // write is no journal yet: a part of the head, or nothing that was written.
-func (s *Store) checkHead(f *os.File, first []byte, size int64) (bool, error) {
+func checkHead(f *os.File, first []byte, size int64) (bool, error) {
 	b := make([]byte, min(size, int64(len(first))))
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
 		return false, err
@@ -240,11 +240,11 @@ func (s *Store) checkHead(f *os.File, first []byte, size int64) (bool, error) {
 	if size < int64(len(first)) && bytes.HasPrefix(first, bytes.TrimRight(b, "\x00")) {
 		return false, nil
 	}
-	return false, s.damaged(f, "line 1", fmt.Errorf("expected %q, found %q", clip(string(first)), clip(string(b))))
+	return false, damaged(f, "line 1", fmt.Errorf("expected %q, found %q", clip(string(first)), clip(string(b))))
 }
 
-func (s *Store) damaged(f *os.File, where string, err error) error {
-	return fmt.Errorf("%s, %s: %w: %w", s.where(f.Name()), where, store.ErrDamaged, err)
+func damaged(f *os.File, where string, err error) error {
+	return fmt.Errorf("%s, %s: %w: %w", f.Name(), where, store.ErrDamaged, err)
 }
 
 // lastLine is the last line that has an end, without it, and where it is.
@@ -361,7 +361,7 @@ func (s *Store) readJournal(ctx context.Context, run store.RunID, yield func(eng
 	if err != nil {
 		return err
 	}
-	if whole, err := s.checkHead(f, first, size); err != nil || !whole {
+	if whole, err := checkHead(f, first, size); err != nil || !whole {
 		return err
 	}
 	j := newScanner(io.NewSectionReader(f, 0, size), int64(len(first)))
@@ -379,7 +379,7 @@ func (s *Store) readJournal(ctx context.Context, run store.RunID, yield func(eng
 			r, err = store.ParseRecord(b)
 		}
 		if err != nil {
-			return s.damaged(f, fmt.Sprintf("line %d", j.number), err)
+			return damaged(f, fmt.Sprintf("line %d", j.number), err)
 		}
 		torn = append(torn, r)
 		if !whole {

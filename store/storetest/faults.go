@@ -22,6 +22,13 @@ type Fault struct {
 // bound is how long an operation may take while the world fails.
 const bound = 11 * time.Second
 
+// Check checks one fault alone, in a directory that is there.
+func (f Fault) Check(ctx context.Context, dir string, open Open) error {
+	return check(ctx, dir, open, []section{f.section()})
+}
+
+func (f Fault) section() section { return section{"fault: " + f.Name, f.check} }
+
 // check: while the world fails each operation happens whole or not at all, in
 // bounded time, and says which; what was there is there when it is mended.
 func (f Fault) check(ctx context.Context, e *env) error {

@@ -86,7 +86,7 @@ func sections(faults []Fault) []section {
 		{"200 saves", saves},
 	}
 	for _, f := range faults {
-		all = append(all, section{"fault: " + f.Name, f.check})
+		all = append(all, f.section())
 	}
 	return all
 }
