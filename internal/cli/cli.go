@@ -119,6 +119,7 @@ type grammar struct {
 	Resume      resumeCmd      `cmd:"" help:"Go on with a suspended or interrupted run."`
 	Runs        runsCmd        `cmd:"" help:"List the runs that are kept."`
 	Approvals   approvalsCmd   `cmd:"" help:"Show and answer what runs wait for."`
+	Policy      policyCmd      `cmd:"" help:"Check policies, and explain what they do to a machine's calls."`
 	Trust       trustCmd       `cmd:"" help:"Accept a project's configuration or a machine as your own, until it changes."`
 	Check       checkCmd       `cmd:"" help:"Check machines: errors and warnings."`
 	Lint        lintCmd        `cmd:"" help:"Check machines and report what is probably not meant."`

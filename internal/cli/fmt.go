@@ -19,12 +19,20 @@ type fmtCmd struct {
 }
 
 // run prints machines in the standard layout, or says which are not in it, or
-// puts them into it. Nothing is written before every file could be formatted.
+// puts them into it.
 func (c *fmtCmd) run(a *app) int {
 	files, f := machines(c.Files)
 	if f != nil {
 		return a.fail(f)
 	}
+	return a.format(files, c.Check, c.Write, func(_ string, src []byte) ([]byte, error) { return mkl.Format(src) },
+		"pinfold check lists everything that is wrong with it")
+}
+
+// format prints files as layout gives them, or with check says which differ from
+// that, or with write rewrites them. Nothing is written before every file could be
+// laid out.
+func (a *app) format(files []string, check, write bool, layout func(file string, src []byte) ([]byte, error), hint string) int {
 	type done struct {
 		file     string
 		old, new []byte
@@ -33,12 +41,12 @@ func (c *fmtCmd) run(a *app) int {
 	var broken []diagnostic
 	for _, file := range files {
 		src, err := readOrStdin(a, file)
-		if err == nil && c.Write && file == "-" {
+		if err == nil && write && file == "-" {
 			err = fmt.Errorf("standard input cannot be rewritten")
 		}
 		var out []byte
 		if err == nil {
-			out, err = mkl.Format(src)
+			out, err = layout(file, src)
 		}
 		if err != nil {
 			broken = append(broken, diagnostic{severity: "error", message: err.Error(), path: file})
@@ -47,7 +55,7 @@ func (c *fmtCmd) run(a *app) int {
 		all = append(all, done{file, src, out})
 	}
 	if len(broken) > 0 {
-		first := &failure{code: "invalid-input", message: broken[0].message, path: broken[0].path, hint: "pinfold check lists everything that is wrong with it", also: broken[1:]}
+		first := &failure{code: "invalid-input", message: broken[0].message, path: broken[0].path, hint: hint, also: broken[1:]}
 		return a.fail(first)
 	}
 	changed := 0
@@ -60,11 +68,11 @@ func (c *fmtCmd) run(a *app) int {
 		}
 		item := []value.Entry{kstr("path", d.file), kstr("status", status)}
 		switch {
-		case c.Check:
+		case check:
 			if status == "changed" && !a.json() {
 				a.out.print(a.out.safe(d.file), "\n")
 			}
-		case c.Write:
+		case write:
 			if status == "changed" {
 				if err := replace(d.file, d.new); err != nil {
 					return a.fail(&failure{code: "invalid-input", message: "cannot write: " + err.Error(), path: d.file})
@@ -86,7 +94,7 @@ func (c *fmtCmd) run(a *app) int {
 		}
 		items = append(items, obj(item...))
 	}
-	ok := !(c.Check && changed > 0)
+	ok := !(check && changed > 0)
 	if a.json() {
 		a.out.json(envelope(a.command, ok, items, nil, obj(kint("files", len(all)), kint("changed", changed))))
 	}

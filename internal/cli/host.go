@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/pinfold-dev/pinfold/config"
@@ -20,8 +21,9 @@ import (
 
 // hosted is what a run stands on: the configuration, resolved, and its bindings.
 type hosted struct {
-	from   *config.Resolved
-	config run.Config
+	from     *config.Resolved
+	config   run.Config
+	warnings []string
 }
 
 // chosen are the flags that open or tighten, as typed; nil is not typed.
@@ -80,7 +82,16 @@ func (a *app) host(explicit, provider, path string) (*hosted, *failure) {
 	}
 	table := policy.Builtin()
 	r.Apply(table)
-	return &hosted{from: r, config: run.Config{
+	rules, f := hostRules(r.Rules)
+	if f != nil {
+		return nil, f
+	}
+	warnings := append(slices.Clip(r.Warnings), undeclared(r, func(name string) bool { _, ok := bound[name]; return ok })...)
+	var host policy.HostRules
+	if len(rules.Names()) > 0 {
+		host = rules.Decide
+	}
+	return &hosted{from: r, warnings: warnings, config: run.Config{
 		Tiers:       r.Tiers,
 		JudgeModel:  r.Judge,
 		TierParams:  r.Params,
@@ -93,6 +104,7 @@ func (a *app) host(explicit, provider, path string) (*hosted, *failure) {
 			Policies:     r.Policies,
 			OnTruncate:   r.OnTruncate,
 			Table:        table,
+			Host:         host,
 			Secrecy:      r.Secrecy,
 			JudgeLenient: r.JudgeLenient,
 		},

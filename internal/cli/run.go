@@ -71,6 +71,7 @@ func (c *runCmd) run(a *app) int {
 	for key, reason := range vouch {
 		a.log.Info("a key is vouched for", "machine", l.prog.Machine().Name, "key", key, "reason", reason)
 	}
+	a.warnSettings(l.prog.Machine(), settings)
 	in, err := run.Host{Settings: settings, Vouch: vouch, Clock: a.env.Clock}.Inputs(l.prog)
 	if err != nil {
 		return a.fail(&failure{code: "prepare-config", message: err.Error()})
@@ -148,9 +149,18 @@ func (l *loaded) acts() bool {
 	return false
 }
 
-// load reads, checks and compiles a machine and what it needs: the file at path, or
-// the text that a checkpoint brings, for which nobody answers until it is accepted.
+// load is a program with the door to its model.
 func (a *app) load(path string, text []byte, m modelFlags, strict bool) (*loaded, *failure) {
+	l, f := a.program(path, text, m, strict)
+	if f == nil {
+		f = l.h.connect(a)
+	}
+	return l, f
+}
+
+// program reads, checks and compiles a machine and what it needs: the file at path,
+// or the text that a checkpoint brings, for which nobody answers until it is accepted.
+func (a *app) program(path string, text []byte, m modelFlags, strict bool) (*loaded, *failure) {
 	l := &loaded{path: path, text: text}
 	doc := mkl.Source{Name: path, Text: text, Authorship: mkl.AuthorshipOperator}
 	if text == nil {
@@ -183,10 +193,7 @@ func (a *app) load(path string, text []byte, m modelFlags, strict bool) (*loaded
 			return nil, prepared(path, check.Report{Diagnostics: missing})
 		}
 	}
-	a.preparationWarnings(rep.Diagnostics, missing, append(reg.Warnings(), h.from.Warnings...))
-	if f := h.connect(a); f != nil {
-		return nil, f
-	}
+	a.preparationWarnings(rep.Diagnostics, missing, append(reg.Warnings(), h.warnings...))
 	var err error
 	if l.prog, err = engine.Compile(rep.Machine, reg); err != nil {
 		return nil, &failure{code: "prepare-semantic", path: path, message: err.Error()}
@@ -238,6 +245,7 @@ func (a *app) finish(l *loaded, out *durable.Outcome, file string) int {
 	} else {
 		a.printResult(res, l.prog, l.h.from.Provider)
 		a.printNext(out, file)
+		a.warnMarks(res)
 	}
 	if strings.Contains(res.Error, "provider-error: ") {
 		a.err.print("  hint: ", a.err.safe("provider "+l.h.from.Provider+" is asked at "+shownURL(l.h.from.BaseURL)+", as "+l.h.from.Where()+" says"), "\n")

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"ids":      approvalIDs,
 			"mode":     fileMode,
 			"runid":    runID,
+			"append":   appendLine,
 		},
 	})
 }
@@ -185,6 +186,14 @@ func runID(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no run in %s", args[0])
 	}
 	ts.Setenv("RUN", found[1])
+}
+
+// appendLine adds a line to a file: append FILE LINE.
+func appendLine(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: append FILE LINE")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]+"\n"), 0o666))
 }
 
 // fileMode wants the permissions of a file: mode 600 kept/run.json.
