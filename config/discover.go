@@ -33,7 +33,7 @@ func Project(machine, dir string) string {
 // ProjectFiles are the names of a project's configuration, from its directory; the
 // first that is there is looked at.
 func ProjectFiles() []string {
-	return []string{"pinfold.yaml", filepath.Join("config", "pinfold.yaml"), filepath.Join("config", "runtime.yaml")}
+	return []string{"pinfold.yaml", filepath.Join("config", "pinfold.yaml"), filepath.Join("config", "runtime.yaml"), "runtime.yaml"}
 }
 
 // Check reads a configuration and says what is wrong with it: a *FileError, or nil.
