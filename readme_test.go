@@ -121,3 +121,48 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 		}
 	}
 }
+
+// Every command that the documents and the program's own messages name exists.
+func TestCommandsNamedExist(t *testing.T) {
+	help, err := exec.Command("go", "run", "./cmd/pinfold", "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, help)
+	}
+	named := regexp.MustCompile("(?:^|[\"`( ])pinfold ((?:[a-z]+)(?: (?:list|show|approve|deny|stats|check|explain|injection|lanes))?)[ \"`)]")
+	files := []string{"README.md", "SECURITY.md", "CHANGELOG.md", "DESIGN.md"}
+	sources, err := filepath.Glob("internal/cli/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range append(files, sources...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(src)) {
+			if strings.HasSuffix(name, ".go") && !strings.Contains(line, `"`) && !strings.Contains(line, "`") {
+				continue // a comment's prose
+			}
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				word, _, _ := strings.Cut(m[1], " ")
+				if word == "is" || word == "draws" { // a sentence
+					continue
+				}
+				if !strings.HasSuffix(name, ".go") && !strings.Contains(line, "`pinfold "+word) && !strings.HasPrefix(line, "pinfold ") {
+					continue // a sentence about pinfold
+				}
+				found++
+				if !regexp.MustCompile("(?m)^  " + word + "\\b").Match(help) {
+					t.Errorf("%s names pinfold %s, which --help does not list: %s", name, word, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	if found < 8 {
+		t.Fatalf("found %d named commands, expected many", found)
+	}
+}
