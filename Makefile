@@ -6,7 +6,7 @@ pinfoldvet:
 
 # pinfold's own checks over pinfold. The packages that may vouch are named here.
 vet: pinfoldvet
-	go vet -vettool=bin/pinfoldvet -vouch.allow=github.com/pinfold-dev/pinfold/run,github.com/pinfold-dev/pinfold/engine ./...
+	go vet -vettool=bin/pinfoldvet -vouch.allow=run,engine,checkpoint,scenario ./...
 
 # Audits the pinned public modules and prints precision and recall against the
 # labels. Needs the network for what is not in the module cache.
