@@ -126,6 +126,7 @@ type grammar struct {
 	Fmt         fmtCmd         `cmd:"" help:"Print machines in the standard layout, or rewrite them."`
 	Test        testCmd        `cmd:"" help:"Run a machine's scenarios."`
 	Conformance conformanceCmd `cmd:"" help:"Run every conformance case of a directory."`
+	Audit       auditCmd       `cmd:"" help:"Find, in any Go code, every value that reaches a prompt and who can write it."`
 	Demo        demoCmd        `cmd:"" help:"Show what pinfold is about, offline."`
 	Gen         genCmd         `cmd:"" help:"Write Go code for files that a program embeds."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
@@ -138,6 +139,9 @@ func (a *app) main() int {
 	if len(a.env.Args) == 0 {
 		a.out.print(guide)
 		return exitOK
+	}
+	if a.env.Args[0] == "audit" {
+		return a.audit(a.env.Args[1:])
 	}
 	exited := -1
 	parser, err := kong.New(&a.flags,
