@@ -35,6 +35,21 @@ func Cover(rows []fence.Row) Coverage {
 	return c
 }
 
+// Coverage is the coverage of the one row.
+func (r *Record) Coverage() Coverage {
+	c := Coverage{Parts: 1}
+	if r.Trust != "" {
+		c.Declared = 1
+	}
+	if r.Required {
+		c.Required = 1
+		if r.Fenced {
+			c.Enforced = 1
+		}
+	}
+	return c
+}
+
 // Add joins the counts.
 func (c Coverage) Add(d Coverage) Coverage {
 	return Coverage{c.Parts + d.Parts, c.Declared + d.Declared, c.Required + d.Required, c.Enforced + d.Enforced}
@@ -57,8 +72,13 @@ func share(n, of int) (float64, bool) {
 
 // String shows both numbers.
 func (c Coverage) String() string {
-	return fmt.Sprintf("label coverage %s, enforcement coverage %s",
-		percent(c.Declared, c.Parts), percent(c.Enforced, c.Required))
+	label, enforcement := c.Percent()
+	return fmt.Sprintf("label coverage %s, enforcement coverage %s", label, enforcement)
+}
+
+// Percent is both numbers in words, rounded down: "99.9 % (999 of 1000)".
+func (c Coverage) Percent() (label, enforcement string) {
+	return percent(c.Declared, c.Parts), percent(c.Enforced, c.Required)
 }
 
 // percent rounds down: 999 of 1,000 is not 100 %.

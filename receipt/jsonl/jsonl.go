@@ -1,5 +1,5 @@
-// Package jsonl writes receipts as JSON Lines, one record a line
-// (PROMPTS-AND-LANES.md), and reads them back.
+// Package jsonl writes receipts as JSON Lines (PROMPTS-AND-LANES.md), one line a row,
+// and one a call where receipt.Keep is used, and reads them back.
 //
 // A line stays one line whatever a channel or an origin is called: line
 // separators of every kind, controls and deletes are escaped. It never writes
@@ -36,7 +36,7 @@ type Sink struct {
 	failed error
 }
 
-var _ receipt.Sink = (*Sink)(nil)
+var _ receipt.CallSink = (*Sink)(nil)
 
 // New writes to w, with the time of now.
 func New(w io.Writer, now func() time.Time) *Sink { return &Sink{w: w, now: now} }
@@ -59,22 +59,30 @@ func Open(path string, now func() time.Time) (*Sink, error) {
 // must not look whole.
 func (s *Sink) Receipts(_ context.Context, call receipt.CallID, rows []fence.Row) error {
 	at := s.now()
-	records := make([]receipt.Record, len(rows)) // digests outside the lock
-	for i := range rows {
-		records[i] = receipt.NewRecord(call, &rows[i], at)
-	}
+	records := receipt.NewRecords(call, rows, at) // digests outside the lock
+	return s.write(func(dst []byte) []byte {
+		for i := range records {
+			dst = append(Append(dst, &records[i]), '\n')
+		}
+		return dst
+	})
+}
+
+// Call writes one line on the whole call.
+func (s *Sink) Call(_ context.Context, call receipt.CallID, r fence.Rendered) error {
+	c := receipt.NewCall(call, r, s.now())
+	return s.write(func(dst []byte) []byte { return append(AppendCall(dst, &c), '\n') })
+}
+
+// write writes what lines appends.
+func (s *Sink) write(lines func([]byte) []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed != nil {
 		return s.failed
 	}
-	if len(records) == 0 {
+	if s.buf = lines(s.buf[:0]); len(s.buf) == 0 {
 		return nil
-	}
-	s.buf = s.buf[:0]
-	for i := range records {
-		s.buf = Append(s.buf, &records[i])
-		s.buf = append(s.buf, '\n')
 	}
 	n, err := s.w.Write(s.buf)
 	if err == nil && n < len(s.buf) {
@@ -117,6 +125,8 @@ func Append(dst []byte, r *receipt.Record) []byte {
 	dst = boolean(dst, "fenced", r.Fenced)
 	dst = text(dst, "level", r.Level)
 	dst = boolean(dst, "authoritative", r.Authoritative)
+	dst = boolean(dst, "admitted", r.Admitted)
+	dst = boolean(dst, "required", r.Required)
 	dst = text(dst, "fence_style", r.FenceStyle)
 	dst = text(dst, "banner", r.Banner)
 	dst = number(dst, "bytes_in", r.BytesIn)
@@ -137,9 +147,32 @@ func Append(dst []byte, r *receipt.Record) []byte {
 	dst = number(dst, "position", r.Position)
 	dst = text(dst, "sha256", r.SHA256)
 	dst = text(dst, "call_id", r.CallID)
-	dst = key(dst, "time")
-	dst = append(dst, '"')
-	dst = r.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	return at(dst, r.Time)
+}
+
+// AppendCall appends the JSON of a record of a call, without a line end.
+func AppendCall(dst []byte, c *receipt.Call) []byte {
+	dst = append(dst, '{')
+	dst = text(dst, "call_id", c.CallID)
+	dst = number(dst, "system_bytes", c.SystemBytes)
+	dst = number(dst, "user_bytes", c.UserBytes)
+	dst = append(key(dst, "prefix"), '[')
+	for i, m := range c.Prefix {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, '{')
+		dst = number(dst, "bytes", m.Bytes)
+		dst = text(dst, "sha256", m.SHA256)
+		dst = append(dst, '}')
+	}
+	return at(append(dst, ']'), c.Time)
+}
+
+// at ends a line with its time.
+func at(dst []byte, t time.Time) []byte {
+	dst = append(key(dst, "time"), '"')
+	dst = t.UTC().AppendFormat(dst, time.RFC3339Nano)
 	return append(dst, '"', '}')
 }
 

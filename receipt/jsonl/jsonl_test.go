@@ -73,7 +73,7 @@ func TestLine(t *testing.T) {
 	}
 	// 3 bytes in; <data-…>\n and \n</data-…> are 20 and 21 more. The digest is that of "abc" in FIPS 180-2.
 	want := `{"channel": "question", "kind": "key", "origin": "host:q", "trust": "", "fenced": true, "level": "external", ` +
-		`"authoritative": false, "fence_style": "data", "banner": "", "bytes_in": 3, "bytes_out": 44, "budget": null, ` +
+		`"authoritative": false, "admitted": false, "required": true, "fence_style": "data", "banner": "", "bytes_in": 3, "bytes_out": 44, "budget": null, ` +
 		`"truncated": false, "dropped": false, "altered": false, "invisible": 0, "position": 0, ` +
 		`"sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "call_id": "r/m/s", "time": "2026-02-03T03:05:06.000000789Z"}` + "\n"
 	if b.String() != want {
@@ -299,6 +299,69 @@ func BenchmarkReceipts(b *testing.B) {
 	for b.Loop() {
 		if err := s.Receipts(b.Context(), receipt.CallID{Run: "r", Effect: "e"}, rows); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Lines on calls stand between those on rows, and are read back whole; whoever wants
+// rows alone reads rows alone.
+func TestCalls(t *testing.T) {
+	var p fence.Prompt
+	p.System.Text(trust.Const("A system message that is long enough to have a mark at sixty-four bytes, and then some."))
+	p.User.Data("question", trust.External("host:q", "abc"))
+	r, rows, err := fence.Render(p, func(n *[12]byte) error { copy(n[:], "0123456789ab"); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	s := jsonl.New(&b, clock)
+	call := receipt.CallID{Run: "r", Effect: "e\n"}
+	for range 2 {
+		if err := receipt.Keep(t.Context(), s, call, r, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines := strings.Split(strings.TrimSpace(b.String()), "\n"); len(lines) != 4 || strings.Contains(b.String(), "0123456789ab") {
+		t.Fatalf("expected four lines without the nonce, found\n%s", b.String())
+	}
+	want := receipt.NewCall(call, r, clock())
+	var kinds []string
+	for e, err := range jsonl.ReadAll(bytes.NewReader(b.Bytes())) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Row != nil:
+			kinds = append(kinds, e.Row.Channel)
+		case !reflect.DeepEqual(*e.Call, want):
+			t.Errorf("%+v, want %+v", *e.Call, want)
+		default:
+			kinds = append(kinds, "call")
+		}
+	}
+	if strings.Join(kinds, " ") != "question call question call" {
+		t.Error(kinds)
+	}
+	n := 0
+	for r, err := range jsonl.Read(&b) {
+		if err != nil || r.Channel != "question" {
+			t.Errorf("%+v %v", r, err)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d rows", n)
+	}
+
+	line := string(jsonl.AppendCall(nil, &want))
+	if got, err := jsonl.ParseCall([]byte(line)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, bad := range []string{
+		"", "{}", "[]", strings.Replace(line, "call_id", "callid", 1), strings.Replace(line, `{"call_id"`, `{"new": 1, "call_id"`, 1),
+		strings.Replace(line, `"bytes": 64`, `"bytes": "64"`, 1), strings.Replace(line, `{"bytes": 64`, `{"new": 1, "bytes": 64`, 1), strings.Replace(line, `"prefix": [`, `"prefix": [1, `, 1),
+	} {
+		if _, err := jsonl.ParseCall([]byte(bad)); err == nil {
+			t.Errorf("reads as a call: %s", bad)
 		}
 	}
 }

@@ -16,57 +16,127 @@ import (
 // maxLine bounds one line: a record holds names and numbers, never a value.
 const maxLine = 1 << 20
 
-// Read reads a file of receipts. It stops at the first line that is no record,
-// with the line's number. An empty file has no records, which is the caller's
-// to refuse.
+// Read reads the rows of a file of receipts, and passes over what it says of whole
+// calls. It stops at the first line that is neither, with the line's number. An empty
+// file has no records, which is the caller's to refuse.
 func Read(r io.Reader) iter.Seq2[receipt.Record, error] {
 	return func(yield func(receipt.Record, error) bool) {
+		for e, err := range ReadAll(r) {
+			if err != nil {
+				yield(receipt.Record{}, err)
+				return
+			}
+			if e.Row != nil && !yield(*e.Row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Entry is one line: either a row or a call.
+type Entry struct {
+	Row  *receipt.Record
+	Call *receipt.Call
+}
+
+// ReadAll reads a file of receipts, as Read does, with what it says of whole calls.
+func ReadAll(r io.Reader) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLine)
 		n := 0
 		for lines.Scan() {
 			n++
-			record, err := Parse(lines.Bytes())
+			e, err := parse(lines.Bytes())
 			if err != nil {
-				yield(receipt.Record{}, fmt.Errorf("receipts: line %d: %w", n, err))
+				yield(Entry{}, fmt.Errorf("receipts: line %d: %w", n, err))
 				return
 			}
-			if !yield(record, nil) {
+			if !yield(e, nil) {
 				return
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(receipt.Record{}, fmt.Errorf("receipts: after line %d: %w", n, err))
+			yield(Entry{}, fmt.Errorf("receipts: after line %d: %w", n, err))
 		}
 	}
+}
+
+// parse reads one line of either kind: only a call has a prefix.
+func parse(line []byte) (Entry, error) {
+	v, err := object(line)
+	if err != nil {
+		return Entry{}, err
+	}
+	if _, ok := v.Get("prefix"); ok {
+		c, err := call(v)
+		return Entry{Call: &c}, err
+	}
+	r, err := record(v)
+	return Entry{Row: &r}, err
+}
+
+func object(line []byte) (value.Value, error) {
+	v, err := value.ParseJSON(line)
+	if err == nil && v.Kind() != value.Map {
+		err = errors.New("expected an object")
+	}
+	return v, err
 }
 
 // Parse reads one line. A missing key, a key that a record does not have, or a
 // value of the wrong kind is an error: a record that lost its fenced must not
 // read as one that says false.
 func Parse(line []byte) (receipt.Record, error) {
-	v, err := value.ParseJSON(line)
+	v, err := object(line)
 	if err != nil {
 		return receipt.Record{}, err
 	}
-	if v.Kind() != value.Map {
-		return receipt.Record{}, errors.New("expected an object")
+	return record(v)
+}
+
+// ParseCall reads one line on a whole call, as strictly as Parse reads a row.
+func ParseCall(line []byte) (receipt.Call, error) {
+	v, err := object(line)
+	if err != nil {
+		return receipt.Call{}, err
 	}
+	return call(v)
+}
+
+func call(v value.Value) (receipt.Call, error) {
+	f := fields{v: v}
+	c := receipt.Call{CallID: f.text("call_id"), SystemBytes: f.number("system_bytes"), UserBytes: f.number("user_bytes")}
+	marks := f.get("prefix", "a list")
+	f.expect(marks.Kind() == value.List, "prefix", "a list", marks)
+	for i := range marks.Len() {
+		in := fields{v: marks.At(i)}
+		c.Prefix = append(c.Prefix, receipt.Mark{Bytes: in.number("bytes"), SHA256: in.text("sha256")})
+		if in.closed(); in.err != nil && f.err == nil {
+			f.err = fmt.Errorf("prefix: %w", in.err)
+		}
+	}
+	c.Time = f.time("time")
+	f.closed()
+	if f.err != nil {
+		return receipt.Call{}, f.err
+	}
+	return c, nil
+}
+
+func record(v value.Value) (receipt.Record, error) {
 	f := fields{v: v}
 	r := receipt.Record{
 		Channel: f.text("channel"), Kind: f.text("kind"), Origin: f.text("origin"), Trust: f.text("trust"),
 		Fenced: f.boolean("fenced"), Level: f.text("level"), Authoritative: f.boolean("authoritative"),
+		Admitted: f.boolean("admitted"), Required: f.boolean("required"),
 		FenceStyle: f.text("fence_style"), Banner: f.text("banner"),
 		BytesIn: f.number("bytes_in"), BytesOut: f.number("bytes_out"), Budget: f.budget("budget"),
 		Truncated: f.boolean("truncated"), Dropped: f.boolean("dropped"), Altered: f.boolean("altered"),
 		Invisible: f.number("invisible"), Position: f.number("position"),
 		SHA256: f.text("sha256"), CallID: f.text("call_id"),
 	}
-	at := f.text("time")
-	if r.Time, err = time.Parse(time.RFC3339Nano, at); err != nil && f.err == nil {
-		f.err = fmt.Errorf("time: expected RFC 3339, found %q", at)
-	}
-	r.Time = r.Time.UTC()
+	r.Time = f.time("time")
 	f.closed()
 	if f.err != nil {
 		return receipt.Record{}, f.err
@@ -117,6 +187,15 @@ func (f *fields) number(key string) int {
 	n, ok := x.AsInt()
 	f.expect(ok, key, "an integer", x)
 	return int(n)
+}
+
+func (f *fields) time(key string) time.Time {
+	s := f.text(key)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil && f.err == nil {
+		f.err = fmt.Errorf("%s: expected RFC 3339, found %q", key, s)
+	}
+	return t.UTC()
 }
 
 func (f *fields) budget(key string) fence.Budget {
