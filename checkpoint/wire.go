@@ -68,7 +68,20 @@ func (e *Envelope) Encode() []byte {
 	if e.Turn != nil {
 		put("turn", e.Turn.value())
 	}
-	return append(value.FromEntries(entries...).AppendIndentJSON(nil, ""), '\n')
+	return append(value.FromEntries(entries...).AppendIndentJSON(make([]byte, 0, e.size()), ""), '\n')
+}
+
+// size is about how long the encoding is: a step is mostly its text.
+func (e *Envelope) size() int {
+	n := 4096
+	for i := range e.Frames {
+		f := &e.Frames[i]
+		for j := range f.Trace {
+			n += 512 + len(f.Trace[j].Output)*9/8
+		}
+		n += 512 * len(f.Board)
+	}
+	return n
 }
 
 var policyKeys = [...]string{"untrusted_flow", "untrusted_argument", "secret_egress"}

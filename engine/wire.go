@@ -23,7 +23,7 @@ func Steps(trace []TraceStep) value.Value {
 
 // Value is the step's wire form: a flat map without absent keys (LANGUAGE.md §15).
 func (s *TraceStep) Value() value.Value {
-	var o object
+	o := object{entries: make([]value.Entry, 0, 14)} // a judged step has no more
 	o.str("state", s.State)
 	o.str("tier", s.Tier)
 	o.int("step", s.Step)
