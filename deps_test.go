@@ -59,6 +59,7 @@ var house = map[string]room{
 	"tool/builtin":  {floor: 4},
 	"hook/builtin":  {floor: 4},
 	"receipt/jsonl": {floor: 4},
+	"receipt/slog":  {floor: 4},
 	"config":        {floor: 4},
 	"registry":      {floor: 4},
 	"store/file":    {floor: 4},
