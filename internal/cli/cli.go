@@ -129,6 +129,8 @@ type grammar struct {
 	Audit       auditCmd       `cmd:"" help:"Find, in any Go code, every value that reaches a prompt and who can write it."`
 	Demo        demoCmd        `cmd:"" help:"Show what pinfold is about, offline."`
 	Gen         genCmd         `cmd:"" help:"Write Go code for files that a program embeds."`
+	Lanes       lanesCmd       `cmd:"" help:"Check, show, explain and format lane files."`
+	Receipts    receiptsCmd    `cmd:"" help:"Show receipts, and what they come to."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 

@@ -20,6 +20,7 @@ import (
 
 type genCmd struct {
 	Prompts genPromptsCmd `cmd:"" default:"withargs" help:"Write typed constructors for *.prompt files; what gen alone does."`
+	Lanes   genLanesCmd   `cmd:"" help:"Write a constant for each lane of a lane file, and its registry."`
 }
 
 type genPromptsCmd struct {

@@ -12,6 +12,9 @@ and what are they about to cause?
   pinfold run MACHINE --set K=V     run a machine against a model
   pinfold conformance DIR           run every conformance case of a directory
   pinfold gen DIR                   typed Go constructors for *.prompt templates
+  pinfold gen lanes FILE            typed Go constants for the lanes of a lane file
+  pinfold lanes check FILE…         what is wrong with lane files, and where
+  pinfold receipts stats FILE…      what was declared, and what was fenced
 
 pinfold COMMAND --help lists a command's flags.
 `
