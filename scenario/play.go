@@ -218,10 +218,10 @@ func counted() fence.Nonces {
 func fixedClock() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func (c *Case) scriptedTools(f *faults) map[string]tool.Tool {
-	tools := make(map[string]tool.Tool, len(c.tools))
+	tools, declared := make(map[string]tool.Tool, len(c.tools)), c.table()
 	for i := range c.tools {
 		t := &c.tools[i]
-		tools[t.name] = tool.Tool{Name: t.name, Func: t.play(f)}
+		tools[t.name] = tool.Tool{Name: t.name, Policy: declared[t.name], Func: t.play(f)}
 	}
 	return tools
 }
