@@ -44,10 +44,7 @@ for script in examples/*.test.yaml; do
   "$bin/pinfold" test "${script%.test.yaml}.mkl" --script "$script"
 done
 
-if [ -d cmd/pinfoldvet ]; then
-  say "pinfoldvet"
-  go build -o "$bin/pinfoldvet" ./cmd/pinfoldvet
-  go vet -vettool="$bin/pinfoldvet" ./...
-fi
+say "pinfoldvet"
+make vet
 
 say "all fine"
