@@ -443,6 +443,28 @@ func TestAnswers(t *testing.T) {
 			t.Error("a run that ended was opened")
 		}
 	})
+	t.Run("two answers in the journal", func(t *testing.T) { // of which somebody forced in the second [C65]
+		m, k, x, p, c, id := start(t)
+		a, err := k.Approval(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Answer(ctx, a, false, "dana"); err != nil {
+			t.Fatal(err)
+		}
+		second := engine.Record{Kind: engine.RecordAnswered, ID: engine.EffectID{Path: "orders", Branch: -1}, Approval: id, Approved: true, By: "eve"}
+		if err := m.Append(ctx, "r", uint64(len(m.logs["r"])), []engine.Record{second}); err != nil {
+			t.Fatal(err)
+		}
+		parked, err := k.Open(ctx, "r", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := parked.Resume(ctx, p, c, about(), durable.Request{})
+		if err != nil || out.Error != "approval-denied" || len(x.paid) != 0 {
+			t.Fatalf("%v %v %v", out, err, x.paid)
+		}
+	})
 	t.Run("expired", func(t *testing.T) {
 		_, k, x, p, c, id := start(t)
 		a, err := k.Approval(ctx, id)
