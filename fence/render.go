@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -535,6 +536,7 @@ func (r Rendered) append(dst []byte, which int) []byte {
 	if !r.Valid() {
 		return dst
 	}
+	dst = slices.Grow(dst, r.r.size[which])
 	for t := range r.r.all(which) {
 		dst = append(dst, t...)
 	}
