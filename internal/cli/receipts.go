@@ -67,9 +67,6 @@ func (c *receiptsShowCmd) run(a *app) int {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	var items []value.Value
 	last, shown := "", 0
-	if !a.json() {
-		fmt.Fprint(w, "part\tkind\torigin\ttrust\tfenced\tlevel\tin\tout\tbudget\tnotes\n")
-	}
 	f := a.readReceipts(c.Files, func(file string, e jsonl.Entry) {
 		r := e.Row
 		if r == nil || c.Call != "" && r.CallID != c.Call || c.Channel != "" && r.Channel != c.Channel {
@@ -86,6 +83,7 @@ func (c *receiptsShowCmd) run(a *app) int {
 			last = at
 			w.Flush()
 			b.WriteString("call " + a.out.safe(at) + " " + r.Time.Format("2006-01-02T15:04:05Z") + "\n")
+			fmt.Fprint(w, "  part\tkind\torigin\ttrust\tfenced\tlevel\tin\tout\tbudget\tnotes\n")
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", a.out.safe(r.Channel), a.out.safe(r.Kind), orDash(a.out.safe(r.Origin)), orDash(a.out.safe(r.Trust)),
 			fenced(r), a.out.safe(r.Level), r.BytesIn, r.BytesOut, budgetOrDash(r), orDash(notes(r)))
