@@ -66,7 +66,8 @@ func benchValues() (prompt.Trusted, prompt.Untrusted) {
 		}
 }
 
-func benchText2() (*template.Template, map[string]string) {
+// textTemplate is the same text and values for text/template.
+func textTemplate() (*template.Template, map[string]string) {
 	trusted, untrusted := benchValues()
 	values := map[string]string{}
 	for name, v := range trusted {
@@ -118,8 +119,30 @@ func BenchmarkRender(b *testing.B) {
 		}
 		b.SetBytes(int64(len(buf)))
 	})
+	b.Run("prompt,maps,bytes", func(b *testing.B) { // as a caller makes them
+		trusted, untrusted := benchValues()
+		var buf []byte
+		b.ReportAllocs()
+		for b.Loop() {
+			p, err := benchTemplate.Render(prompt.Trusted{
+				"company": trusted["company"], "language": trusted["language"], "currency": trusted["currency"], "today": trusted["today"], "limit": trusted["limit"],
+			}, prompt.Untrusted{
+				"name": untrusted["name"], "city": untrusted["city"], "invoices": untrusted["invoices"], "history": untrusted["history"], "note": untrusted["note"],
+				"article_1": untrusted["article_1"], "article_2": untrusted["article_2"], "article_3": untrusted["article_3"], "question": untrusted["question"],
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, _, err := fence.Render(p, draw)
+			if err != nil {
+				b.Fatal(err)
+			}
+			buf = r.AppendUser(r.AppendSystem(buf[:0]))
+		}
+		b.SetBytes(int64(len(buf)))
+	})
 	b.Run("text-template", func(b *testing.B) {
-		tmpl, values := benchText2()
+		tmpl, values := textTemplate()
 		var buf bytes.Buffer
 		b.ReportAllocs()
 		for b.Loop() {
@@ -130,15 +153,4 @@ func BenchmarkRender(b *testing.B) {
 		}
 		b.SetBytes(int64(buf.Len()))
 	})
-}
-
-// benchValues2 makes the maps anew, as a caller does.
-func benchValues2(from prompt.Untrusted) (prompt.Trusted, prompt.Untrusted) {
-	return prompt.Trusted{
-			"company": trust.Const("Harbour Pay"), "language": trust.Const("English"), "currency": trust.Const("EUR"),
-			"today": trust.Const("2026-01-01"), "limit": trust.Int(trust.From("sql:limits"), 50),
-		}, prompt.Untrusted{
-			"name": from["name"], "city": from["city"], "article_1": from["article_1"], "article_2": from["article_2"], "article_3": from["article_3"],
-			"invoices": from["invoices"], "history": from["history"], "note": from["note"], "question": from["question"],
-		}
 }
