@@ -37,8 +37,9 @@ func (c *approvalsListCmd) run(a *app) int {
 	}
 	defer k.Store.Close()
 	list, err := k.Approvals(a.ctx)
-	if err != nil {
-		return a.fail(resumeFailure(err))
+	code := exitOK
+	if err != nil { // what can be read is shown all the same
+		code = a.fail(resumeFailure(err))
 	}
 	if a.json() {
 		items := make([]value.Value, len(list))
@@ -46,13 +47,13 @@ func (c *approvalsListCmd) run(a *app) int {
 			items[i] = pendingValue(&list[i])
 		}
 		a.out.json(envelope(a.command, true, items, nil, obj(kint("approvals", len(items)))))
-		return exitOK
+		return code
 	}
 	for i := range list {
 		p := &list[i]
 		a.out.print(a.out.safe(p.ID), "  ", a.out.safe(p.Tool), " at ", a.out.safe(p.State), "  ", standing(p), "  run ", a.out.safe(string(p.Info.Run)), "\n")
 	}
-	return exitOK
+	return code
 }
 
 // standing is where an approval is, in a word or two.

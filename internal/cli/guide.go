@@ -10,6 +10,8 @@ and what are they about to cause?
   pinfold fmt FILE…                 the standard layout
   pinfold test MACHINE --script F   run a machine's scenarios
   pinfold run MACHINE --set K=V     run a machine against a model
+  pinfold resume RUN                go on with a run that waits, or was interrupted
+  pinfold approvals list            what runs wait for a person to approve
   pinfold conformance DIR           run every conformance case of a directory
   pinfold gen DIR                   typed Go constructors for *.prompt templates
   pinfold gen lanes FILE            typed Go constants for the lanes of a lane file

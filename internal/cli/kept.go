@@ -45,7 +45,11 @@ func gone(by string) bool {
 // keeper opens the store that the configuration names: one under the state
 // directory where it names none. Only a command that needs it opens it.
 func (a *app) keeper(from *config.Resolved) (*durable.Keeper, *failure) {
-	st, err := a.openStore(from.Store)
+	where := from.Store
+	if where.Path != "" && !filepath.IsAbs(where.Path) { // as the file that names it sees it
+		where.Path = filepath.Join(filepath.Dir(from.Path), where.Path)
+	}
+	st, err := a.openStore(where)
 	if err != nil {
 		return nil, err
 	}

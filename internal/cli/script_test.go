@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"mode":     fileMode,
 			"runid":    runID,
 			"append":   appendLine,
+			"damage":   damage,
 		},
 	})
 }
@@ -194,6 +195,28 @@ func appendLine(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: append FILE LINE")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]+"\n"), 0o666))
+}
+
+// damage cuts every checkpoint that a store of files keeps so far: damage DIR.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage DIR")
+	}
+	cut := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(b), `"format": 1`) {
+			cut++
+			err = os.WriteFile(path, b[:len(b)/2], 0o600)
+		}
+		return err
+	}))
+	if cut == 0 {
+		ts.Fatalf("no checkpoint in %s", args[0])
+	}
 }
 
 // fileMode wants the permissions of a file: mode 600 kept/run.json.

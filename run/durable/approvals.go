@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pinfold-dev/pinfold/checkpoint"
@@ -27,23 +28,22 @@ type AnswerError struct{ ID, Message string }
 func (e *AnswerError) Error() string { return "approval " + e.ID + ": " + e.Message }
 
 // Approvals lists what runs wait for, the newest run first, the approvals of a run
-// by level and branch.
+// by level and branch. A run that cannot be read hides none of the others: the error
+// joins those of all such runs.
 func (k *Keeper) Approvals(ctx context.Context) ([]Pending, error) {
 	var out []Pending
+	var faults []error
 	for info, err := range k.Store.List(ctx, store.Query{Status: "suspended"}) {
+		if err == nil && len(info.Approvals) > 0 {
+			var ps []Pending
+			ps, err = k.pending(ctx, info)
+			out = append(out, ps...)
+		}
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
 		}
-		if len(info.Approvals) == 0 {
-			continue
-		}
-		ps, err := k.pending(ctx, info)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ps...)
 	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
 // Approval finds a pending approval by its id. An empty id names none: there is no
