@@ -100,7 +100,8 @@ type document struct {
 	lines []int // where each line begins
 	root  node
 	errs  []*Error
-	more  int // errors that were only counted
+	more  int  // errors that were only counted
+	torn  bool // the rest of the file could not be read
 }
 
 // mostErrors bounds what is said of one file, and what it costs to say it.
@@ -142,7 +143,7 @@ func (d *document) line(at int) int {
 func readTOML(file string, text []byte) *document {
 	d := &document{file: file, text: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), lines: []int{0}}
 	if len(d.text) > maxFile {
-		d.errs = append(d.errs, &Error{File: file, Err: fmt.Errorf("expected at most %d bytes, found %d", maxFile, len(d.text))})
+		d.errs, d.torn = append(d.errs, &Error{File: file, Err: fmt.Errorf("expected at most %d bytes, found %d", maxFile, len(d.text))}), true
 		return d
 	}
 	for i, c := range d.text {
@@ -163,8 +164,8 @@ func readTOML(file string, text []byte) *document {
 		}
 	}
 	if err := p.Error(); err != nil {
+		d.torn = true
 		d.syntax(&p, err)
-		return d
 	}
 	return d
 }
