@@ -125,7 +125,7 @@ func (p *Performer) render(ctx context.Context, e engine.Effect, prompt fence.Pr
 	}
 	if p.c.Receipts != nil {
 		call := receipt.CallID{Run: p.c.Options.RunID, Effect: e.ID().String()}
-		if err := p.c.Receipts.Receipts(ctx, call, rows); err != nil {
+		if err := receipt.Keep(ctx, p.c.Receipts, call, rendered, rows); err != nil {
 			// A call whose receipt is not kept would be one nobody can audit.
 			return fence.Rendered{}, &engine.Failed{Kind: engine.FailState, Message: oneLine("receipt: " + err.Error())}
 		}
