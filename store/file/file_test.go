@@ -24,6 +24,8 @@ func TestSuite(t *testing.T) {
 	storetest.Test(t, opener, faults()...)
 }
 
+func TestFull(t *testing.T) { storetest.Full(t, opener) }
+
 func openAt(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := open(dir, 200*time.Millisecond)

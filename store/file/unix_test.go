@@ -6,33 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
-	"testing"
 
 	"github.com/pinfold-dev/pinfold/store"
 	"github.com/pinfold-dev/pinfold/store/storetest"
 )
-
-// The limit is of the process, and the go command has it write a log of its own:
-// a process apart.
-func TestFull(t *testing.T) {
-	const variable = "PINFOLD_TEST_FULL"
-	if os.Getenv(variable) == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFull$", "-test.v")
-		cmd.Env = append(os.Environ(), variable+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestFull") {
-			t.Errorf("%v: %s", err, out)
-		}
-		return
-	}
-	if err := (storetest.Fault{Name: "full", Do: limit}).Check(t.Context(), t.TempDir(), opener); err != nil {
-		t.Error(err)
-	}
-}
 
 func faults() []storetest.Fault {
 	all := []storetest.Fault{
@@ -70,25 +48,6 @@ func lockAll(place string) (func() error, error) {
 		}
 		return err
 	}, err
-}
-
-// limit lets no file of this process grow over 20 kB: a write that crosses it is
-// cut short, as on a disk that fills up.
-func limit(string) (func() error, error) {
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		return nil, err
-	}
-	signal.Ignore(syscall.SIGXFSZ)
-	less := old
-	less.Cur = 20_000
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &less); err != nil {
-		return nil, err
-	}
-	return func() error {
-		defer signal.Reset(syscall.SIGXFSZ)
-		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)
-	}, nil
 }
 
 func chmodAll(place string, dir, file fs.FileMode) (func() error, error) {
