@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -149,6 +150,37 @@ func TestPageLimit(t *testing.T) {
 	}
 	if all, err := texts(t, s); err != nil || fmt.Sprint(all[:3]) != "[a b c]" || len(all) != 4 {
 		t.Error(len(all), err)
+	}
+}
+
+// Without the right to write nothing is written, and nothing is lost.
+func TestReadOnly(t *testing.T) {
+	if os.Geteuid() <= 0 {
+		t.Skip("modes do not bind this user")
+	}
+	path := filepath.Join(t.TempDir(), "dir", "s.db")
+	s := openAt(t, path)
+	if err := errors.Join(s.Append(t.Context(), "r", 0, recs("a")), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, modes := range [][2]fs.FileMode{{0o500, 0o600}, {0o700, 0o400}, {0o500, 0o400}} {
+		if err := errors.Join(os.Chmod(path, modes[1]), os.Chmod(filepath.Dir(path), modes[0])); err != nil {
+			t.Fatal(err)
+		}
+		s, err := open(path, 200*time.Millisecond)
+		if err == nil {
+			err = s.Append(t.Context(), "r", 1, recs("b"))
+			_ = s.Close()
+		}
+		if err == nil || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrLocked) {
+			t.Errorf("modes %v: %v", modes, err)
+		}
+		if err := errors.Join(os.Chmod(filepath.Dir(path), 0o700), os.Chmod(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := texts(t, openAt(t, path)); err != nil || fmt.Sprint(all) != "[a]" {
+			t.Errorf("after modes %v: %q, %v", modes, all, err)
+		}
 	}
 }
 

@@ -55,6 +55,8 @@ func records() []engine.Record {
 		at := engine.EffectID{Path: "m" + text, State: text, Visit: int32(i), Branch: -1, Phase: engine.PhaseJudge, Seq: int32(i)}
 		all = append(all,
 			engine.Record{Kind: engine.RecordStarted, ID: at, Tool: text, Digest: text},
+			engine.Record{Kind: engine.RecordAnswered, ID: at, Approval: text, Approved: i%2 == 0, By: text},
+			engine.Record{Kind: engine.RecordResumed, ID: at, Forced: []string{text, "machine"}, By: text},
 			engine.Record{Kind: engine.RecordResult, ID: at, Result: engine.Produced{Text: text, Reasoning: text, FinishReason: text, Truncated: true, Usage: engine.Usage{Input: 1, Output: 2, Estimated: true}}, Reads: []engine.Read{{Key: text, Version: 3}, {Key: "b", Version: 0}}},
 			engine.Record{Kind: engine.RecordResult, ID: at, Result: engine.Judged{Reply: text, Model: text, Forced: true}},
 			engine.Record{Kind: engine.RecordResult, ID: at, Result: engine.Failed{Kind: engine.FailProvider, Message: text, Model: text}},
@@ -84,11 +86,12 @@ func deep(n int) value.Value {
 	return v
 }
 
-// form is what a store must keep of a record. A started call and a result read
-// back as they were; of the other kinds what engine.RecordOf reads.
+// form is what a store must keep of a record. What a resume folds reads back as
+// it was; of the records that are for people, what engine.RecordOf reads.
 func form(r *engine.Record) (string, error) {
 	v := r.Value()
-	if r.Kind != engine.RecordStarted && r.Kind != engine.RecordResult {
+	switch r.Kind {
+	case engine.RecordDeposit, engine.RecordStep, engine.RecordOutcome:
 		read, err := engine.RecordOf(v)
 		if err != nil {
 			return "", err
