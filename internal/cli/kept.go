@@ -12,6 +12,7 @@ import (
 	"github.com/pinfold-dev/pinfold/run/durable"
 	"github.com/pinfold-dev/pinfold/store"
 	"github.com/pinfold-dev/pinfold/store/file"
+	"github.com/pinfold-dev/pinfold/store/sqlite"
 )
 
 // me names this process as the driver of a run: host, process, and what sets it
@@ -42,7 +43,7 @@ func gone(by string) bool {
 	return ok && ok2 && err == nil && n > 0 && n != os.Getpid() && host == hostname() && host != "unknown" && !running(n)
 }
 
-// keeper opens the store that the configuration names: one under the state
+// keeper opens the store that the configuration names: SQLite under the state
 // directory where it names none. Only a command that needs it opens it.
 func (a *app) keeper(from *config.Resolved) (*durable.Keeper, *failure) {
 	where := from.Store
@@ -81,10 +82,15 @@ func (a *app) openStore(c config.Store) (store.Store, *failure) {
 	var st store.Store
 	var err error
 	switch c.Kind {
-	case "", "file":
+	case "", "sqlite":
+		if c.Path == "" {
+			path += ".db"
+		}
+		st, err = sqlite.Open(path)
+	case "file":
 		st, err = file.Open(path)
 	default:
-		return nil, &failure{code: "prepare-config", message: "store.kind: this version has no " + c.Kind, hint: "file is there"}
+		return nil, &failure{code: "prepare-config", message: "store.kind: this version has no " + c.Kind, hint: "sqlite and file are there"}
 	}
 	if err != nil {
 		return nil, &failure{code: "prepare-config", path: path, message: "the store of runs cannot be opened: " + err.Error()}

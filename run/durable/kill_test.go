@@ -17,7 +17,6 @@ import (
 	"github.com/pinfold-dev/pinfold/llm"
 	"github.com/pinfold-dev/pinfold/run"
 	"github.com/pinfold-dev/pinfold/run/durable"
-	"github.com/pinfold-dev/pinfold/store/file"
 	"github.com/pinfold-dev/pinfold/tool"
 	"github.com/pinfold-dev/pinfold/value"
 )
@@ -64,7 +63,7 @@ func nothing() {}
 
 func killed(dir, point string) {
 	tb := &testing.T{}
-	st, err := file.Open(filepath.Join(dir, "store"))
+	st, err := open(dir, os.Getenv("PINFOLD_TEST_STORE"))
 	if err != nil {
 		panic(err)
 	}
@@ -99,11 +98,13 @@ func TestKilledProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	for point, unknown := range map[string]bool{"before": true, "after": true, "saved": false} {
-		t.Run(point, func(t *testing.T) {
+	for _, name := range []string{"file before", "file after", "file saved", "sqlite before", "sqlite after", "sqlite saved"} {
+		kind, point, _ := strings.Cut(name, " ")
+		unknown := point != "saved"
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "PINFOLD_TEST_KILLED="+dir, "PINFOLD_TEST_POINT="+point)
+			cmd.Env = append(os.Environ(), "PINFOLD_TEST_KILLED="+dir, "PINFOLD_TEST_POINT="+point, "PINFOLD_TEST_STORE="+kind)
 			out, err := cmd.CombinedOutput()
 			var ended *exec.ExitError
 			if !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -114,7 +115,7 @@ func TestKilledProcess(t *testing.T) {
 				return strings.Count(string(b), "\n")
 			}
 			done := paid()
-			st, err := file.Open(filepath.Join(dir, "store"))
+			st, err := open(dir, kind)
 			if err != nil {
 				t.Fatal(err)
 			}
