@@ -19,11 +19,12 @@ func TestIntegrationsAreApart(t *testing.T) {
 	if err != nil || len(modules) < 5 {
 		t.Fatalf("%v: found %d integrations", err, len(modules))
 	}
+	modules = append(modules, "receipt/otel/go.mod")
 	core, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, framework := range []string{"anthropic-sdk-go", "cloudwego/eino", "firebase/genkit", "tmc/langchaingo"} {
+	for _, framework := range []string{"anthropic-sdk-go", "cloudwego/eino", "firebase/genkit", "tmc/langchaingo", "opentelemetry"} {
 		if strings.Contains(string(core), framework) {
 			t.Errorf("go.mod requires %s: it belongs to its integration alone", framework)
 		}

@@ -27,6 +27,11 @@ fi
 say "go test $race ./..."
 go test $race ./...
 
+say "modules of their own"
+for mod in $(find . -name go.mod -not -path ./go.mod -not -path '*/testdata/*'); do
+  (cd "$(dirname "$mod")" && go vet ./... && go test $race ./...)
+done
+
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 go build -o "$bin/pinfold" ./cmd/pinfold

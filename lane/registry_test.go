@@ -23,7 +23,8 @@ import (
 var files embed.FS
 
 // Each broken file says in its first lines what is wrong with it, and where: # expect
-// LINE:COLUMN MESSAGE, where a message that ends in … is the beginning of one.
+// LINE:COLUMN MESSAGE, where a message that ends in … is the beginning of one (CASES 42
+// and 72).
 func TestBrokenFiles(t *testing.T) {
 	all, err := filepath.Glob("../testdata/lanes/broken/*.toml")
 	if err != nil || len(all) < 45 {
@@ -122,7 +123,7 @@ func TestDeclarations(t *testing.T) {
 }
 
 // A list of lanes, no lane and nothing said of lanes are three things, and none of
-// them is every lane (TOML has no null).
+// them is every lane; TOML has no null (CASES 91).
 func TestNoLanes(t *testing.T) {
 	if _, err := lane.Declared("f", []byte("version = 1\n")); err == nil || !strings.Contains(err.Error(), "expected at least one [lane.NAME]") {
 		t.Errorf("nothing said: %v", err)
