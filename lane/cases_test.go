@@ -117,11 +117,14 @@ func TestTotalSweep(t *testing.T) {
 			if used := count(r.System(), u) + count(r.User(), u); used > max(n, 0) || len(rows) != 5 {
 				t.Fatalf("total %d %v: took %d, %d rows\n%s\n%s", n, u, used, len(rows), r.System(), r.User())
 			}
+			if own := count("You answer visitors.\n\nBe brief.\n\n", u) + 2; n >= own && (rows[0].Dropped || rows[0].Truncated || rows[1].Dropped || rows[1].Truncated) {
+				t.Fatalf("total %d %v holds what is authoritative (%d), and lost some of it:\n%s\n%s", n, u, own, r.System(), r.User())
+			}
 			if !rows[0].Dropped && rows[0].Value() == "You answer visitors." {
 				if r.Fenced() {
 					admitted++
 				}
-				if strings.Contains(r.User(), "withheld") {
+				if strings.Contains(r.User(), "Of lane page, 3 of 4 items were withheld") {
 					notices++
 				}
 			} else if r.Fenced() {
@@ -130,6 +133,27 @@ func TestTotalSweep(t *testing.T) {
 		}
 		if admitted < 50 || notices < 50 {
 			t.Errorf("%v: outside data in %d, notices in %d", u, admitted, notices)
+		}
+	}
+}
+
+// The same over many authoritative texts, which take most of the input or all of it.
+func TestTotalSweepOfOwnText(t *testing.T) {
+	reg := parse(t, "version = 1\n[lane.rules]\ntrust = 'policy'\nbudget = 600\n[lane.more]\ntrust = 'policy'\nbudget = { tokens = 300 }\nshare = 2\n[lane.page]\ntrust = 'tool'\nbudget = 500\n")
+	for _, u := range []fence.Unit{fence.Characters, fence.Bytes, fence.Tokens} {
+		for n := 0; n <= 1900; n++ {
+			if u == fence.Tokens && n > 450 {
+				break
+			}
+			a := lane.New(reg, fence.Budget{Set: true, Max: n, Unit: u})
+			for i := range 12 {
+				text := fmt.Sprint("own text ", i, strings.Repeat(" and so on", i%5))
+				must(t, a.PutText("rules", unchecked.Vouch(text, "a test's own")), a.PutText("more", unchecked.Vouch(text, "a test's own")), a.Put("page", trust.External("tool:x", text)))
+			}
+			r, rows := render(t, a)
+			if used := count(r.System(), u) + count(r.User(), u); used > n || len(rows) != 36 {
+				t.Fatalf("total %d %v: took %d, %d rows\n%s\n%s", n, u, used, len(rows), r.System(), r.User())
+			}
 		}
 	}
 }
@@ -143,11 +167,16 @@ func TestTwoUnits(t *testing.T) {
 	for _, keep := range []string{"head", "tail", "both"} {
 		for _, budget := range []int{around + 100, around + 101, around + 90} {
 			reg := oneLane(t, fmt.Sprintf("trust = \"retrieved\"\nbudget = %d\nkeep = %q\n", budget, keep))
+			admitted := false
 			for total := 100; total < 300; total++ {
 				r, row, _ := one(t, reg, estimated(total), "page", trust.External("web:x", text))
 				if row.Dropped {
+					if admitted {
+						t.Fatalf("keep %s, budget %d: admitted under a smaller total, dropped under %d", keep, budget, total)
+					}
 					continue
 				}
+				admitted = true
 				if n := utf8.RuneCountInString(whole(&row, r.Nonce())); n > budget {
 					t.Fatalf("total %d: %d of %d characters\n%s", total, n, budget, r.User())
 				}
@@ -244,7 +273,11 @@ func TestBudgetOfZero(t *testing.T) {
 			for _, total := range []fence.Budget{{}, estimated(1000)} {
 				for _, text := range []string{"", "x"} {
 					a := lane.New(reg, total)
-					must(t, a.Put("page", trust.External("web:x", text)), a.PutText("page", unchecked.Vouch(text, "a test's own")))
+					must(t, a.PutText("page", unchecked.Vouch(text, "a test's own")))
+					if r, rows := render(t, a); !rows[0].Dropped || r.System() != "" || r.User() != "Of lane page, 1 of 1 item was left out for want of room." {
+						t.Errorf("%+v %q %q", rows[0], r.System(), r.User())
+					}
+					must(t, a.Put("page", trust.External("web:x", text)))
 					r, rows := render(t, a)
 					for i := range rows {
 						if !rows[i].Dropped || !rows[i].Budget.Set || rows[i].Budget.Max != 0 {
@@ -378,6 +411,11 @@ func TestAdmittedOrigins(t *testing.T) {
 		{trust.DataOf("x", trust.ModelLabel("model:draft")), false},
 		{trust.Data{}, false},
 	} {
+		a := lane.New(reg, fence.Budget{})
+		must(t, a.Put("boss", c.v))
+		if over := a.Overruled(); (len(over) == 0) != c.bare {
+			t.Errorf("%v: overruled %v", c.v.Label(), over)
+		}
 		r, row, _ := one(t, reg, fence.Budget{}, "boss", c.v)
 		if row.Fenced == c.bare || row.Admitted != c.bare || r.Fenced() == c.bare {
 			t.Errorf("%v: %+v", c.v.Label(), row)

@@ -49,12 +49,12 @@ func digest(s string) string {
 
 // The marks stand at powers of two and where the nonce does, over what stands there.
 func TestCall(t *testing.T) {
-	system := strings.Repeat("0123456789", 15)
+	system := strings.Repeat("0123456789", 30)
 	r, _ := input(t, system, "x", "aaaa00001111")
 	at := time.Unix(5, 0)
 	c := receipt.NewCall(receipt.CallID{Run: "r", Effect: "e"}, r, at)
 	before := system + " Nonce: "
-	want := []receipt.Mark{{64, digest(before[:64])}, {128, digest(before[:128])}, {158, digest(before)}}
+	want := []receipt.Mark{{64, digest(before[:64])}, {128, digest(before[:128])}, {256, digest(before[:256])}, {308, digest(before)}}
 	if fmt.Sprint(c.Prefix) != fmt.Sprint(want) || c.SystemBytes != len(r.System()) || c.UserBytes != len(r.User()) || c.CallID != "r/e" || !c.Time.Equal(at) {
 		t.Errorf("%+v\nwant %v", c, want)
 	}
@@ -64,7 +64,7 @@ func TestCall(t *testing.T) {
 	// With nothing fenced both messages are the prefix.
 	r, _ = input(t, system, "", "")
 	c = receipt.NewCall(receipt.CallID{}, r, at)
-	if last := c.Prefix[len(c.Prefix)-1]; last.Bytes != 150+11 || last.SHA256 != digest(system+"Read this: ") {
+	if last := c.Prefix[len(c.Prefix)-1]; last.Bytes != 300+11 || last.SHA256 != digest(system+"Read this: ") {
 		t.Errorf("%+v", c.Prefix)
 	}
 	// A nonce at once, and no text at all, have no prefix.

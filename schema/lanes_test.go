@@ -41,7 +41,7 @@ func TestLanesAgainstTheLoader(t *testing.T) {
 	// What a schema cannot know: which classes a file has, a float that is a whole number;
 	// and what is not TOML at all.
 	blind := []string{"trust_misspelt.toml", "trust_case.toml", "trust_of_ours_too.toml", "budget_float.toml"}
-	syntax := []string{"key_twice.toml", "lane_twice.toml", "lane_twice_as_dots.toml", "class_twice.toml", "integer_leading_zero.toml", "integer_overflow.toml", "syntax_string.toml", "syntax_no_value.toml", "not_utf8.toml", "inline_table_extended.toml", "bom_crlf_unknown.toml"}
+	syntax := []string{"key_twice.toml", "lane_twice.toml", "lane_twice_as_dots.toml", "class_twice.toml", "integer_leading_zero.toml", "integer_overflow.toml", "syntax_string.toml", "syntax_no_value.toml", "not_utf8.toml", "inline_table_extended.toml", "lane_dots_then_header.toml", "lane_inline_then_header.toml", "bom_crlf_unknown.toml"}
 	broken, err := filepath.Glob("../testdata/lanes/broken/*.toml")
 	if err != nil || len(broken) < 45 {
 		t.Fatalf("found %d broken files, expected many (%v)", len(broken), err)

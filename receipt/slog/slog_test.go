@@ -95,6 +95,11 @@ func TestFails(t *testing.T) {
 	if err := s.Call(t.Context(), receipt.CallID{}, r); err == nil {
 		t.Error("a call nobody keeps")
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := slog.New(failing{}, 0, clock).Receipts(ended, receipt.CallID{}, rows); err != nil {
+		t.Errorf("a handler that heeds its context loses receipts: %v", err)
+	}
 	full := errors.New("full")
 	if err := slog.New(failing{full}, 0, clock).Receipts(t.Context(), receipt.CallID{}, rows); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
@@ -103,10 +108,12 @@ func TestFails(t *testing.T) {
 
 type failing struct{ err error }
 
-func (failing) Enabled(context.Context, stdslog.Level) bool    { return true }
-func (f failing) Handle(context.Context, stdslog.Record) error { return f.err }
-func (f failing) WithAttrs([]stdslog.Attr) stdslog.Handler     { return f }
-func (f failing) WithGroup(string) stdslog.Handler             { return f }
+func (failing) Enabled(context.Context, stdslog.Level) bool { return true }
+func (f failing) Handle(ctx context.Context, _ stdslog.Record) error {
+	return errors.Join(ctx.Err(), f.err)
+}
+func (f failing) WithAttrs([]stdslog.Attr) stdslog.Handler { return f }
+func (f failing) WithGroup(string) stdslog.Handler         { return f }
 
 func ExampleNew() {
 	handler := stdslog.NewTextHandler(os.Stdout, &stdslog.HandlerOptions{ReplaceAttr: func(groups []string, a stdslog.Attr) stdslog.Attr {
