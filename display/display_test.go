@@ -321,3 +321,23 @@ func ExampleShort() {
 	fmt.Println(display.Short(strings.Repeat("lorem ipsum ", 100), 11))
 	// Output: lorem ipsum… (11 of 1,200 characters)
 }
+
+// Counting by words is counting by characters, wherever a character stands in a word.
+func TestInvisibleByWords(t *testing.T) {
+	for c := range 256 {
+		for at := range 24 {
+			for _, around := range []string{"a", " ", "~", "\t", "\u00e9"} {
+				s := strings.Repeat(around, at) + string([]byte{byte(c)}) + strings.Repeat(around, 23-at)
+				want := 0
+				for i := 0; i < len(s); {
+					_, size := utf8.DecodeRuneInString(s[i:])
+					want += display.Invisible(s[i : i+size])
+					i += size
+				}
+				if got := display.Invisible(s); got != want {
+					t.Fatalf("%q: %d, want %d", s, got, want)
+				}
+			}
+		}
+	}
+}

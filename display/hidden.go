@@ -11,6 +11,10 @@ import (
 func Invisible(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
+		if i+8 <= len(s) && graphic(s[i:i+8]) {
+			i += 8
+			continue
+		}
 		if c := s[i]; c < utf8.RuneSelf {
 			if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
 				n++
@@ -25,6 +29,17 @@ func Invisible(s string) int {
 		i += size
 	}
 	return n
+}
+
+// graphic reports whether eight bytes are all ASCII from space to ~: receipts count over
+// whole values, and most of them are that.
+func graphic(s string) bool {
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	// Of bytes below 0x80, those under 0x20 borrow and 0x7f carries into the high bit.
+	return (w|(w-0x20*ones)|(w+ones))&high == 0
 }
 
 // hidden reports whether the character r, which is not ASCII, is escaped: it is
