@@ -385,6 +385,22 @@ func TestLocked(t *testing.T) {
 	s := openAt(t, dir)
 	s.wait = time.Hour
 	fill(t, s)
+	at, err := s.Blobs().Put(t.Context(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Blobs().Claim(t.Context(), at, "me"); err != nil {
+		t.Fatal(err)
+	}
+	blob, _, _ := names(at)
+	g, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(blob)), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if ok, err := tryLock(g, true); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
 	f, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(journalName("r"))), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -394,14 +410,16 @@ func TestLocked(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	for name, op := range map[string]func(ctx context.Context) error{
-		"append": func(ctx context.Context) error { return s.Append(ctx, "r", 3, []engine.Record{rec("d")}) },
-		"read": func(ctx context.Context) (failed error) {
+		g.Name(): func(ctx context.Context) error { return s.Blobs().Release(ctx, at, "me") },
+		f.Name(): func(ctx context.Context) error { return s.Append(ctx, "r", 3, []engine.Record{rec("d")}) },
+		f.Name() + "\x00": func(ctx context.Context) (failed error) {
 			for _, err := range s.Read(ctx, "r") {
 				failed = err
 			}
 			return failed
 		},
 	} {
+		name, _, _ := strings.Cut(name, "\x00")
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		err := op(ctx)
 		cancel()
@@ -411,7 +429,7 @@ func TestLocked(t *testing.T) {
 		s.wait = time.Millisecond
 		err = op(t.Context())
 		s.wait = time.Hour
-		if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), " "+f.Name()) {
+		if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), " "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

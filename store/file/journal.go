@@ -161,17 +161,35 @@ func (s *Store) append(ctx context.Context, run store.RunID, seq uint64, records
 	if have == 0 {
 		end = 0 // the head again: it may be all that is there
 	}
+	return extend(f, b, size, end, func() error {
+		if have > 0 {
+			return nil
+		}
+		return s.syncDir(journals) // an earlier Append may have made the name and no more
+	})
+}
+
+// appended is what extend needs of a file.
+type appended interface {
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+}
+
+// extend puts b where the last whole Append ends, in place of what is left of a
+// torn one.
+func extend(f appended, b []byte, size, end int64, name func() error) error {
 	if size > end {
 		if err := f.Truncate(end); err != nil {
 			return err
 		}
 	}
-	_, err = f.WriteAt(b, end)
+	_, err := f.WriteAt(b, end)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err == nil && have == 0 {
-		err = s.syncDir(journals) // an earlier Append may have made the name and no more
+	if err == nil {
+		err = name()
 	}
 	if err != nil {
 		// What may not last is not there: the writer was told so. Where even that

@@ -156,6 +156,10 @@ func TestDamaged(t *testing.T) {
 		}
 		return b
 	}
+	another, err := appendLines(nil, 4, []engine.Record{rec("e")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		content []byte
 		where   string
@@ -168,6 +172,7 @@ func TestDamaged(t *testing.T) {
 		{join(0, 1, 2, 3, 3, 4, 5, 6), "line 5", all[:3]},                       // one is there twice
 		{join(0, 1, 2, 0, 1, 2), "line 4", all[:2]},                             // a journal after a journal
 		{join(0, 1, 2, 3, 4, 0), "line 6", all[:3]},                             //
+		{append(join(0, 1, 2, 3, 4), another...), "line 6", all[:3]},            // an Append is cut short by another
 		{append(join(0, 1, 2, 3), "x\n"...), "line 5", all[:3]},                 // garbage with an end
 		{append(join(0, 1, 2, 3), "\n"...), "line 5", all[:3]},                  //
 		{append(join(0, 1, 2, 3), "{}\n"...), "line 5", all[:3]},                //
@@ -279,3 +284,49 @@ func TestFormat(t *testing.T) {
 		t.Errorf("expected %s, found %s, %v", content, b, err)
 	}
 }
+
+// A disk that fails at each step: what was there stays, and what may not last is
+// taken back.
+func TestExtend(t *testing.T) {
+	for i, c := range []struct {
+		size, end int64
+		fails     string
+		want      string
+	}{
+		{10, 10, "", "write 10, sync, name"},
+		{15, 10, "", "truncate 10, write 10, sync, name"},
+		{15, 10, "truncate 10", "truncate 10"},
+		{10, 10, "write 10", "write 10, truncate 10"},
+		{10, 10, "sync", "write 10, sync, truncate 10"},
+		{0, 0, "name", "write 0, sync, name, truncate 0"},
+	} {
+		var d disk
+		d.fails = c.fails
+		err := extend(&d, []byte("lines"), c.size, c.end, func() error { return d.do("name") })
+		if got := strings.Join(d.done, ", "); got != c.want || (err == nil) != (c.fails == "") || err != nil && !errors.Is(err, errDisk) {
+			t.Errorf("%d: expected %q, found %q, %v", i, c.want, got, err)
+		}
+	}
+}
+
+var errDisk = errors.New("disk")
+
+// disk is a file that fails at one step.
+type disk struct {
+	fails string
+	done  []string
+}
+
+func (d *disk) do(step string) error {
+	d.done = append(d.done, step)
+	if step == d.fails {
+		return errDisk
+	}
+	return nil
+}
+
+func (d *disk) WriteAt(b []byte, at int64) (int, error) {
+	return len(b), d.do(fmt.Sprint("write ", at))
+}
+func (d *disk) Truncate(size int64) error { return d.do(fmt.Sprint("truncate ", size)) }
+func (d *disk) Sync() error               { return d.do("sync") }

