@@ -131,6 +131,9 @@ func (s *Store) prepare() error {
 		if err := s.write(".", formatFile, []byte(format)); err != nil {
 			return err
 		}
+		if err := syncName(s.dir); err != nil {
+			return err
+		}
 	}
 	return s.sweep()
 }
@@ -213,6 +216,22 @@ func (s *Store) syncDir(dir string) error {
 		return nil
 	}
 	d, err := s.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// syncName makes the name of the store's directory durable, where its parent can
+// be read.
+func syncName(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(filepath.Join(dir, ".."))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,24 @@ import (
 	"github.com/pinfold-dev/pinfold/store/storetest"
 )
 
-// opener opens stores that wait for a lock as long as a test can.
-func opener(place string) (store.Store, error) { return open(place, 200*time.Millisecond) }
+func opener(place string) (store.Store, error) { return open(place, wait) }
 
-func TestSuite(t *testing.T) {
-	storetest.Test(t, opener, faults()...)
+// hasty opens stores that wait for a lock as long as a test can.
+func hasty(place string) (store.Store, error) { return open(place, 200*time.Millisecond) }
+
+func TestSuite(t *testing.T) { storetest.Test(t, opener) }
+
+func TestProcesses(t *testing.T) { storetest.Processes(t, opener) }
+
+func TestFull(t *testing.T) { storetest.Full(t, hasty) }
+
+func TestFaults(t *testing.T) {
+	for _, f := range faults() {
+		if err := f.Check(t.Context(), t.TempDir(), hasty); err != nil {
+			t.Error(err)
+		}
+	}
 }
-
-func TestFull(t *testing.T) { storetest.Full(t, opener) }
 
 func openAt(t *testing.T, dir string) *Store {
 	t.Helper()

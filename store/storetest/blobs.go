@@ -106,9 +106,9 @@ func bigBlobs(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	want := append(batch(0, 2), produced(3, "\x00\n"+strings.Repeat("prose ", size/6)+"\x00"), produced(4, "after"))
+	want := append(batch(0, 2), produced(3, "\x00\n"+strings.Repeat("prose ", size/30)+"\x00"), produced(4, "after"))
 	if err := s.Append(ctx, "r", 0, want); err != nil {
-		return fmt.Errorf("a record of 10 MB: %w", err)
+		return fmt.Errorf("a record of 2 MB: %w", err)
 	}
 	if err := s.Append(ctx, "r", 4, want[:1]); err != nil {
 		return err

@@ -26,10 +26,12 @@ import (
 // or after, is another instance of the same store.
 type Open func(place string) (store.Store, error)
 
-// Test runs the suite and reports what Check finds, section by section.
+// Test runs the suite and reports what Check finds, section by section, several
+// at a time.
 func Test(t *testing.T, open Open, faults ...Fault) {
 	for _, s := range sections(faults) {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			if err := s.run(t.Context(), filepath.Join(t.TempDir(), "store"), open); err != nil {
 				t.Error(err)
 			}
