@@ -103,10 +103,11 @@ func (s *Store) page(ctx context.Context, run store.RunID, at, size int64) (page
 		return nil, err
 	}
 	defer rows.Close()
+	page = make([]engine.Record, 0, min(size-at, pageRecords))
 	for n := 0; n < pageBytes && rows.Next(); {
 		var (
 			seq  int64
-			text []byte
+			text sql.RawBytes // good until the next row
 		)
 		if err := rows.Scan(&seq, &text); err != nil {
 			return page, err
