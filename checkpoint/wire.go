@@ -157,7 +157,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Parse reads an envelope. Keys that it does not know are left behind. Its errors
 // are *Error, and *engine.FrameError for what of a frame cannot be read.
 func Parse(b []byte) (*Envelope, error) {
-	doc, err := value.ParseJSON(b)
+	doc, err := value.ParseDocument(b)
 	if err != nil {
 		return nil, &Error{"bad checkpoint: " + err.Error(), err}
 	}

@@ -40,7 +40,7 @@ func ParseRecord(b []byte) (engine.Record, error) {
 	if n := kindAndID(b); n > 0 {
 		b = append(append(make([]byte, 0, 256), b[:n]...), '}')
 	}
-	v, err := value.ParseJSON(b)
+	v, err := value.ParseDocument(b)
 	if err != nil {
 		return engine.Record{}, err
 	}

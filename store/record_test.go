@@ -90,7 +90,7 @@ func TestCutRecord(t *testing.T) {
 
 func TestRecordError(t *testing.T) {
 	v := value.FromInt(1)
-	for range value.MaxDepth {
+	for range 2 * value.MaxDepth {
 		v = value.FromList(v)
 	}
 	r := engine.Record{Kind: engine.RecordResult, ID: engine.EffectID{Path: "m", State: "s"}, Result: engine.Observed{Value: v}}

@@ -131,7 +131,7 @@ func unreadable(ctx context.Context, e *env) error {
 		return err
 	}
 	r := produced(1, "")
-	r.Result = engine.Observed{Value: deep(value.MaxDepth)}
+	r.Result = engine.Observed{Value: deep(2 * value.MaxDepth)}
 	err = s.Append(ctx, "r", 0, []engine.Record{r})
 	var bad *store.RecordError
 	if !errors.As(err, &bad) {
